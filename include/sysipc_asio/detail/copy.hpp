@@ -1,0 +1,67 @@
+// Copyright (c) 2026 the sysipc_asio authors.
+// Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
+
+#ifndef SYSIPC_ASIO_DETAIL_COPY_HPP
+#define SYSIPC_ASIO_DETAIL_COPY_HPP
+
+#include <boost/asio/buffer.hpp>
+#include <cstddef>
+#include <cstring>
+#include <sysipc_asio/detail/config.hpp>
+
+namespace sysipc_asio::detail {
+
+/// Copies `n` bytes; small sizes inline, since a call costs more than the copy.
+inline void copy_bytes(void* to, const void* from, std::size_t n) noexcept {
+  auto* d = static_cast<std::byte*>(to);
+  const auto* s = static_cast<const std::byte*>(from);
+  if (n == 64) {
+    std::memcpy(d, s, 64);
+    return;
+  }
+  if (n >= 8 && n <= 16) {
+    // Two words that overlap cover every size between one and two words.
+    std::uint64_t head;
+    std::uint64_t tail;
+    std::memcpy(&head, s, 8);
+    std::memcpy(&tail, s + n - 8, 8);
+    std::memcpy(d, &head, 8);
+    std::memcpy(d + n - 8, &tail, 8);
+    return;
+  }
+  if (n != 0) // memcpy(p, nullptr, 0) is undefined
+    std::memcpy(d, s, n);
+}
+
+/// Gathers the `n` bytes of a constant buffer sequence.
+template <typename ConstBufferSequence>
+void copy_from_buffers(std::byte* to, const ConstBufferSequence& buffers, std::size_t n) noexcept {
+  auto it = asio::buffer_sequence_begin(buffers);
+  const auto last = asio::buffer_sequence_end(buffers);
+  for (; it != last && n != 0; ++it) {
+    const asio::const_buffer part(*it);
+    const std::size_t size = part.size() < n ? part.size() : n;
+    copy_bytes(to, part.data(), size);
+    to += size;
+    n -= size;
+  }
+}
+
+/// Scatters `n` bytes over a mutable buffer sequence that has room for them.
+template <typename MutableBufferSequence>
+void copy_to_buffers(const MutableBufferSequence& buffers, const std::byte* from,
+                     std::size_t n) noexcept {
+  auto it = asio::buffer_sequence_begin(buffers);
+  const auto last = asio::buffer_sequence_end(buffers);
+  for (; it != last && n != 0; ++it) {
+    const asio::mutable_buffer part(*it);
+    const std::size_t size = part.size() < n ? part.size() : n;
+    copy_bytes(part.data(), from, size);
+    from += size;
+    n -= size;
+  }
+}
+
+} // namespace sysipc_asio::detail
+
+#endif

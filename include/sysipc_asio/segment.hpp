@@ -1,0 +1,118 @@
+// Copyright (c) 2026 the sysipc_asio authors.
+// Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
+
+#ifndef SYSIPC_ASIO_SEGMENT_HPP
+#define SYSIPC_ASIO_SEGMENT_HPP
+
+#include <boost/interprocess/mapped_region.hpp>
+#include <cstddef>
+#include <sysipc_asio/detail/config.hpp>
+#include <sysipc_asio/detail/unique_fd.hpp>
+#include <sysipc_asio/layout.hpp>
+
+namespace sysipc_asio {
+
+namespace detail {
+
+/// A segment's pages mapped once, and the ring a second time right behind.
+/**
+ * A record that crosses the end of the ring is then contiguous all the same.
+ * The pages are not inherited across fork().
+ */
+class mirrored_mapping {
+public:
+  mirrored_mapping() = default;
+
+  /// Maps `fd`; on failure `ec` is set and the result is empty.
+  static mirrored_mapping map(int fd, const layout::geometry& geometry,
+                              boost::interprocess::mode_t mode, error_code& ec);
+
+  std::byte* data() const noexcept { return static_cast<std::byte*>(segment_.get_address()); }
+
+private:
+  boost::interprocess::mapped_region segment_;
+  boost::interprocess::mapped_region mirror_;
+};
+
+} // namespace detail
+
+/// The memory that this side owns: it alone can write it.
+/**
+ * A sealed memfd: its size is fixed, no new writable mapping can be made of it,
+ * and its pages are allocated, so that a full host is an error here and not a
+ * SIGBUS later. The memory is zero but for its identity page.
+ *
+ * @par Thread Safety
+ * Distinct objects: Safe. Shared objects: Unsafe.
+ */
+class segment {
+public:
+  segment() = default;
+
+  /// Makes a segment with a ring of at least `ring_capacity` bytes.
+  /**
+   * @param ring_capacity in bytes; becomes a power of two within
+   * [layout::min_ring_capacity, layout::max_ring_capacity].
+   * @param ec `no_memory`, `no_space`, `too_many_files_open`, ... on failure.
+   */
+  static segment create(std::size_t ring_capacity, error_code& ec);
+  static segment create(std::size_t ring_capacity);
+
+  explicit operator bool() const noexcept { return static_cast<bool>(fd_); }
+
+  /// The sealed memfd, to be sent to the peer.
+  int native_handle() const noexcept { return fd_.get(); }
+  /// Closes the memfd; the mapping stays.
+  void close_handle() noexcept { fd_.reset(); }
+
+  layout::words& words() const noexcept {
+    return *reinterpret_cast<layout::words*>(mapping_.data() + layout::page);
+  }
+  std::byte* ring() const noexcept { return mapping_.data() + geometry_.ring_offset; }
+  std::size_t ring_capacity() const noexcept { return geometry_.ring_capacity; }
+  std::size_t size() const noexcept { return geometry_.segment_size(); }
+
+private:
+  detail::unique_fd fd_;
+  detail::mirrored_mapping mapping_;
+  layout::geometry geometry_;
+};
+
+/// The memory that the peer owns, mapped read-only.
+/**
+ * The geometry is kept in private memory after open(): what the peer writes to
+ * its identity page later is never looked at.
+ *
+ * @par Thread Safety
+ * Distinct objects: Safe. Shared objects: Unsafe.
+ */
+class peer_segment {
+public:
+  peer_segment() = default;
+
+  /// Checks and maps a descriptor that a peer made with segment::create().
+  /**
+   * @param fd stays the caller's.
+   * @param ring_capacity what the peer announced, in bytes.
+   * @param ec `error::bad_peer_descriptor` if `fd` is not a memfd of exactly
+   * the size for that capacity, with all its pages allocated, sealed against
+   * shrinking, growing, further writers and further seals, and with the
+   * identity of this layout; system errors if it can't be mapped.
+   */
+  static peer_segment open(int fd, std::size_t ring_capacity, error_code& ec);
+  static peer_segment open(int fd, std::size_t ring_capacity);
+
+  const layout::words& words() const noexcept {
+    return *reinterpret_cast<const layout::words*>(mapping_.data() + layout::page);
+  }
+  const std::byte* ring() const noexcept { return mapping_.data() + geometry_.ring_offset; }
+  std::size_t ring_capacity() const noexcept { return geometry_.ring_capacity; }
+
+private:
+  detail::mirrored_mapping mapping_;
+  layout::geometry geometry_;
+};
+
+} // namespace sysipc_asio
+
+#endif
