@@ -1,0 +1,203 @@
+// Copyright (c) 2026 the sysipc_asio authors.
+// Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
+
+#ifndef SYSIPC_ASIO_DETAIL_CHANNEL_IMPL_HPP
+#define SYSIPC_ASIO_DETAIL_CHANNEL_IMPL_HPP
+
+#include <atomic>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <cstdint>
+#include <memory>
+#include <sysipc_asio/detail/endpoint.hpp>
+#include <sysipc_asio/detail/fork_guard.hpp>
+#include <sysipc_asio/ring.hpp>
+#include <sysipc_asio/statistics.hpp>
+#include <sysipc_asio/wait.hpp>
+
+namespace sysipc_asio::detail {
+
+/// What the channel as a whole is in; it only ever leaves `open` once, but for a close.
+enum class condition : std::uint8_t { open, peer_closed, peer_died, violated, closed, inherited };
+
+/// Completions without the scheduler before the other handlers get a turn.
+inline constexpr unsigned completion_budget = 64;
+
+class channel_impl;
+
+/// What sending and receiving have in common: where to sleep, whom to wake.
+class direction {
+public:
+  direction(asio::any_io_executor executor, unique_fd bell, kicker waker, layout::word64& arm,
+            const layout::word64& peer_arm, fence_mode fences, bool may_spin,
+            const channel_options& options);
+
+  /// Wakes the peer if it sleeps. After everything that it may wait for is stored.
+  void wake_peer(channel_impl& channel) noexcept {
+    if (gate_.due() || always_kick_) [[unlikely]]
+      kick(channel);
+  }
+
+  void hang_up() noexcept;
+
+  void arm() noexcept { arm_.arm(gate_.mode()); }
+  void disarm() noexcept { arm_.disarm(); }
+  bool armed() const noexcept { return arm_.armed(); }
+  /// An odd value that the peer has not kicked yet, and that no operation takes back.
+  void arm_for_good() noexcept {
+    if (armed())
+      disarm();
+    arm();
+  }
+
+  /// One operation of a kind at a time.
+  bool busy() const noexcept { return busy_.load(std::memory_order_relaxed); }
+  bool acquire() noexcept { return !busy_.exchange(true, std::memory_order_relaxed); }
+  void release() noexcept { busy_.store(false, std::memory_order_relaxed); }
+
+  /// False when the operation should go through the scheduler once.
+  bool take_turn() noexcept {
+    if (++turns_ < completion_budget) [[likely]]
+      return true;
+    turns_ = 0;
+    return false;
+  }
+  void restart_turns() noexcept { turns_ = 0; }
+
+  wait_context& waiting() noexcept { return wait_; }
+  const wait_context& waiting() const noexcept { return wait_; }
+  asio::posix::stream_descriptor& bell() noexcept { return bell_; }
+  int bell_fd() const noexcept { return bell_fd_; }
+  const kicker& waker() const noexcept { return waker_; }
+  /// Now and then true: time to ask the kernel whether a peer we never sleep on still lives.
+  bool hang_up_check_due() noexcept { return ++yields_ % 64 == 0; }
+
+protected:
+  direction_statistics stats(std::uint64_t messages, std::uint64_t bytes,
+                             std::uint64_t chances) const noexcept;
+  static void publish(layout::counter_block& to, const direction_statistics& from) noexcept;
+
+private:
+  void kick(channel_impl& channel) noexcept;
+
+  arm_word arm_;
+  kick_gate gate_;
+  kicker waker_;
+  int bell_fd_;
+  bool always_kick_;
+  std::atomic<bool> busy_{false};
+  unsigned turns_ = 0;
+  unsigned yields_ = 0;
+  std::uint64_t kicks_ = 0;
+  wait_context wait_;
+  asio::posix::stream_descriptor bell_;
+};
+
+/// The sending half.
+class outbound : public direction {
+public:
+  outbound(asio::any_io_executor executor, endpoint& e, const channel_options& options);
+
+  ring_producer ring;
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
+  /// The size that did not fit last; what async_wait(wait_send) waits for.
+  std::size_t wanted = 0;
+
+  void pushed(channel_impl& channel, std::size_t n) noexcept {
+    ++messages;
+    bytes += n;
+    wake_peer(channel);
+  }
+
+  bool ready() noexcept { return ring.reserve(wanted) != ring_status::would_block; }
+  void pace() noexcept { cpu_relax(); }
+  void before_sleep(channel_impl& channel) noexcept;
+  direction_statistics stats() const noexcept {
+    return direction::stats(messages, bytes, messages);
+  }
+
+private:
+  layout::counter_block* counters_;
+};
+
+/// The receiving half.
+class inbound : public direction {
+public:
+  inbound(asio::any_io_executor executor, endpoint& e, const channel_options& options);
+
+  ring_consumer ring;
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t announcements = 0;
+
+  void popped(channel_impl& channel, std::size_t n) noexcept {
+    ++messages;
+    bytes += n;
+    if (ring.published_position() != announced_) [[unlikely]]
+      announce(channel);
+  }
+
+  /// The head was published: whoever waits for space must hear of it.
+  void announce(channel_impl& channel) noexcept {
+    announced_ = ring.published_position();
+    ++announcements;
+    wake_peer(channel);
+  }
+
+  void pace() noexcept { pacer_.pause(messages); }
+  void before_sleep(channel_impl& channel) noexcept;
+  direction_statistics stats() const noexcept {
+    return direction::stats(messages, bytes, announcements);
+  }
+
+private:
+  std::uint64_t announced_ = 0;
+  look_pacer pacer_;
+  layout::counter_block* counters_;
+};
+
+/// One side of an open channel. Operations that sleep share its ownership.
+class channel_impl final : public std::enable_shared_from_this<channel_impl>, private fork_guard {
+public:
+  /// @throws boost::system::system_error if the reactor can't take the descriptors
+  channel_impl(asio::any_io_executor executor, endpoint&& e, const channel_options& options);
+  ~channel_impl();
+
+  outbound out;
+  inbound in;
+
+  condition state() const noexcept { return condition_.load(std::memory_order_acquire); }
+
+  void note_hang_up() noexcept;
+  /// The peer broke the rules: nothing more is exchanged.
+  void fail() noexcept;
+  void shutdown() noexcept;
+  void close() noexcept;
+  void cancel() noexcept;
+
+  /// The error for a send or a receive that can't succeed any more.
+  error_code send_error() noexcept;
+  error_code receive_error() noexcept;
+
+  sysipc_asio::statistics stats() const noexcept;
+  const peer_credentials& credentials() const noexcept { return credentials_; }
+  sysipc_asio::backend backend() const noexcept { return backend_; }
+  fence_mode fences() const noexcept { return fences_; }
+  bool peer_says_closed() const noexcept;
+
+private:
+  void on_fork_child() noexcept override;
+
+  segment own_;
+  peer_segment peer_;
+  peer_credentials credentials_;
+  sysipc_asio::backend backend_;
+  fence_mode fences_;
+  std::atomic<condition> condition_{condition::open};
+  std::atomic<bool> reset_reported_{false};
+};
+
+} // namespace sysipc_asio::detail
+
+#endif

@@ -1,0 +1,176 @@
+// Copyright (c) 2026 the sysipc_asio authors.
+// Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
+
+#ifndef SYSIPC_ASIO_DETAIL_CHANNEL_OPERATION_HPP
+#define SYSIPC_ASIO_DETAIL_CHANNEL_OPERATION_HPP
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/compose.hpp>
+#include <boost/asio/version.hpp>
+#include <boost/system/system_error.hpp>
+#include <optional>
+#include <sysipc_asio/detail/perform_op.hpp>
+#include <type_traits>
+#include <utility>
+
+// asio::awaitable's promise accepts no awaiters of ours, and a coroutine of our own
+// for each message costs more than the message (doc/design.md has the figures).
+// The one way to complete without suspending is a specialisation of the awaiter
+// that Asio wraps around asynchronous operations. It is a detail of Asio, so it is
+// used only for the versions whose source it was checked against; elsewhere, or
+// with SYSIPC_ASIO_NO_AWAITABLE_FAST_PATH, the awaitable members are coroutines.
+#if !defined(SYSIPC_ASIO_NO_AWAITABLE_FAST_PATH) && BOOST_ASIO_VERSION >= 102600 &&                \
+    BOOST_ASIO_VERSION <= 103800
+#define SYSIPC_ASIO_HAS_AWAITABLE_FAST_PATH 1
+#endif
+
+namespace sysipc_asio::detail {
+
+/// What `ch.receive()` and its like return: an operation that has not begun.
+/**
+ * It can be co_awaited once, or called with a completion token, or turned into an
+ * `asio::awaitable`. `Executor` is the channel's.
+ */
+template <typename Operation, typename Executor>
+class [[nodiscard]] channel_operation {
+public:
+  using result_type = typename Operation::result_type;
+
+  channel_operation(channel_impl* channel, const Executor& executor, Operation operation,
+                    error_sink sink)
+      : channel_(channel), executor_(&executor), operation_(std::move(operation)), sink_(sink) {}
+
+  /// Makes it an asynchronous operation in Asio's sense.
+  template <typename CompletionToken>
+  requires asio::completion_token_for<CompletionToken, signature_t<Operation>>
+  auto operator()(CompletionToken&& token) && {
+    return asio::async_compose<CompletionToken, signature_t<Operation>>(
+        perform_op<Operation>(channel_ ? channel_->shared_from_this() : nullptr,
+                              std::move(operation_), progress(), sink_),
+        token, *executor_);
+  }
+
+  /// Tries, and spins for a slice at most. True if the operation is over.
+  bool try_now() {
+    if (channel_ == nullptr) {
+      error_ = asio::error::bad_descriptor;
+      return true;
+    }
+    auto& side = operation_.side(*channel_);
+    if (side.busy()) [[unlikely]] {
+      error_ = error::operation_in_progress;
+      return true;
+    }
+    if (!side.take_turn()) [[unlikely]] {
+      progress_.emplace(side, true);
+      return false;
+    }
+    if (operation_.attempt(*channel_, error_)) [[likely]]
+      return true;
+    return spin_once(side);
+  }
+
+  /// The outcome after try_now() gave true.
+  result_type take() {
+    if (!sink_.take(error_) && error_)
+      throw boost::system::system_error(error_);
+    return operation_.result();
+  }
+
+private:
+  bool spin_once(direction& side) {
+    progress_.emplace(side, true);
+    auto& [machine, next] = *progress_;
+    next = machine.attempted(false);
+    while (next == wait_machine::action::spin) {
+      next = machine.spun(spin(*channel_, operation_, machine.slice()));
+      if (next != wait_machine::action::attempt)
+        return false;
+      if (operation_.attempt(*channel_, error_))
+        return true;
+      next = machine.attempted(false);
+    }
+    return false;
+  }
+
+  wait_progress progress() {
+    if (progress_)
+      return *progress_;
+    return channel_ ? wait_progress(operation_.side(*channel_), true) : wait_progress();
+  }
+
+  channel_impl* channel_;
+  const Executor* executor_;
+  Operation operation_;
+  error_sink sink_;
+  error_code error_;
+  std::optional<wait_progress> progress_;
+};
+
+/// The rest of an operation whose try_now() gave false.
+template <typename Operation, typename Executor>
+class suspended_operation {
+public:
+  explicit suspended_operation(channel_operation<Operation, Executor>& whole) noexcept
+      : whole_(&whole) {}
+
+  template <typename CompletionToken>
+  requires asio::completion_token_for<CompletionToken, signature_t<Operation>>
+  auto operator()(CompletionToken&& token) {
+    return std::move(*whole_)(std::forward<CompletionToken>(token));
+  }
+
+private:
+  channel_operation<Operation, Executor>* whole_;
+};
+
+/// The operation as a coroutine, which composes with awaitable_operators.
+template <typename Operation, typename Executor>
+asio::awaitable<typename Operation::result_type, Executor>
+as_awaitable(channel_operation<Operation, Executor> begun) {
+  if (begun.try_now())
+    co_return begun.take();
+  suspended_operation<Operation, Executor> rest(begun);
+  co_return co_await std::move(rest);
+}
+
+} // namespace sysipc_asio::detail
+
+#if defined(SYSIPC_ASIO_HAS_AWAITABLE_FAST_PATH)
+namespace boost::asio::detail {
+
+template <typename Signature, typename Operation, typename ChannelExecutor, typename Executor>
+class awaitable_async_op<
+    Signature, ::sysipc_asio::detail::channel_operation<Operation, ChannelExecutor>, Executor> {
+  using operation_type = ::sysipc_asio::detail::channel_operation<Operation, ChannelExecutor>;
+  using rest_type = ::sysipc_asio::detail::suspended_operation<Operation, ChannelExecutor>;
+
+public:
+  awaitable_async_op(operation_type&& whole, awaitable_frame_base<Executor>* frame)
+      : operation_(&whole), rest_(whole), frame_(frame) {}
+
+  bool await_ready() { return operation_->try_now(); }
+
+  template <typename Handle>
+  void await_suspend(Handle handle) {
+    suspended_.emplace(std::move(rest_), frame_);
+    suspended_->await_suspend(handle);
+  }
+
+  typename operation_type::result_type await_resume() {
+    if (suspended_)
+      return suspended_->await_resume();
+    return operation_->take();
+  }
+
+private:
+  operation_type* operation_;
+  rest_type rest_;
+  awaitable_frame_base<Executor>* frame_;
+  std::optional<awaitable_async_op<Signature, rest_type, Executor>> suspended_;
+};
+
+} // namespace boost::asio::detail
+#endif
+
+#endif

@@ -1,0 +1,40 @@
+// Copyright (c) 2026 the sysipc_asio authors.
+// Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
+
+#ifndef SYSIPC_ASIO_DETAIL_ENDPOINT_HPP
+#define SYSIPC_ASIO_DETAIL_ENDPOINT_HPP
+
+#include <sysipc_asio/detail/doorbell.hpp>
+#include <sysipc_asio/detail/unique_fd.hpp>
+#include <sysipc_asio/fence.hpp>
+#include <sysipc_asio/options.hpp>
+#include <sysipc_asio/segment.hpp>
+#include <utility>
+
+namespace sysipc_asio::detail {
+
+/// What a handshake yields: all that one side of a channel consists of.
+struct endpoint {
+  segment own{};
+  peer_segment peer{};
+  kicker data_kick{};     ///< wakes the peer for a record
+  kicker space_kick{};    ///< wakes the peer for space in its ring
+  unique_fd data_bell{};  ///< the reading end of the peer's data_kick
+  unique_fd space_bell{}; ///< the reading end of the peer's space_kick
+  fence_mode fences = fence_mode::symmetric;
+  sysipc_asio::backend backend = sysipc_asio::backend::interprocess;
+  peer_credentials credentials{};
+  /// False if both sides are bound to one CPU: the peer can't act while this side spins.
+  bool may_spin = true;
+};
+
+/// What this side brings to the handshake: its segment and its kickers.
+endpoint make_own_half(std::size_t ring_capacity, error_code& ec);
+
+/// Both ends in one process, connected.
+std::pair<endpoint, endpoint> make_endpoint_pair(const channel_options& first,
+                                                 const channel_options& second, error_code& ec);
+
+} // namespace sysipc_asio::detail
+
+#endif

@@ -1,0 +1,83 @@
+// Copyright (c) 2026 the sysipc_asio authors.
+// Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
+
+#ifndef SYSIPC_ASIO_OPTIONS_HPP
+#define SYSIPC_ASIO_OPTIONS_HPP
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <sys/types.h>
+#include <sysipc_asio/detail/config.hpp>
+#include <sysipc_asio/fence.hpp>
+#include <sysipc_asio/wait.hpp>
+
+namespace sysipc_asio {
+
+/// Where the memory and the doorbell of a channel come from.
+enum class backend : std::uint8_t {
+  automatic,   ///< the best that this host offers
+  kernel,      ///< the driver, `/dev/sysipc`
+  interprocess ///< sealed memfds and sockets
+};
+
+/// Who is at the other end, as the kernel knows it from SO_PEERCRED.
+struct peer_credentials {
+  pid_t pid = -1;
+  uid_t uid = static_cast<uid_t>(-1);
+  gid_t gid = static_cast<gid_t>(-1);
+};
+
+/// Decides whether a channel to this process may be opened.
+/** Called on the listener's or connector's executor; must not throw. */
+using admission_predicate = std::function<bool(const peer_credentials&)>;
+
+/// The default: the same effective user as this process, or root.
+bool same_user_or_root(const peer_credentials& peer) noexcept;
+
+/// How one side of a channel behaves. Nothing here has to match the peer.
+struct channel_options {
+  /// The ring for what this side sends, in bytes; becomes a power of two. The
+  /// listener bounds what connectors ask for.
+  std::size_t send_capacity = 256 * 1024;
+  /// The ring for what this side receives, in bytes; a wish to the peer.
+  std::size_t receive_capacity = 256 * 1024;
+  wait_policy policy = wait_policy::adaptive;
+  /// `symmetric` forces the fences that work without membarrier(2); the channel
+  /// is asymmetric only if both sides want and can.
+  fence_mode fences = fence_mode::asymmetric;
+  /// The longest spin without giving other handlers a turn.
+  std::chrono::nanoseconds spin_slice = std::chrono::microseconds(2);
+  /// The longest spin before sleeping, slices included.
+  std::chrono::nanoseconds spin_limit = std::chrono::microseconds(20);
+};
+
+/// What a connector needs to know.
+struct connect_options {
+  channel_options channel{};
+  /// For the whole of connecting: the socket, the hello and its answer.
+  std::chrono::nanoseconds timeout = std::chrono::seconds(5);
+  /// Asked about the listener; empty means same_user_or_root().
+  admission_predicate admit{};
+};
+
+/// What a listener needs to know.
+struct listen_options {
+  channel_options channel{};
+  sysipc_asio::backend backend = sysipc_asio::backend::automatic;
+  /// For one client's handshake.
+  std::chrono::nanoseconds handshake_timeout = std::chrono::seconds(5);
+  /// Handshakes and finished channels that wait for an accept; further clients
+  /// wait in the socket's backlog.
+  std::size_t max_pending = 64;
+  /// The largest ring that a connector gets, in bytes.
+  std::size_t max_capacity = 16 * 1024 * 1024;
+  int backlog = 128;
+  /// Asked about each connector; empty means same_user_or_root().
+  admission_predicate admit{};
+};
+
+} // namespace sysipc_asio
+
+#endif
