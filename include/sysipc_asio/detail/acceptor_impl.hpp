@@ -1,0 +1,75 @@
+// Copyright (c) 2026 the sysipc_asio authors.
+// Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
+
+#ifndef SYSIPC_ASIO_DETAIL_ACCEPTOR_IMPL_HPP
+#define SYSIPC_ASIO_DETAIL_ACCEPTOR_IMPL_HPP
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <sysipc_asio/detail/endpoint_waiter.hpp>
+#include <sysipc_asio/detail/handshake_session.hpp>
+#include <sysipc_asio/detail/listening_socket.hpp>
+#include <sysipc_asio/options.hpp>
+
+namespace sysipc_asio::detail {
+
+/// A listener: takes clients off the socket and shakes hands with many at once.
+/**
+ * Clients are taken only while an accept waits; handshakes that have begun go on
+ * without one, for their timeout at most. When there are `max_pending` of them the
+ * oldest gives way, so that silent clients can't shut others out.
+ */
+class acceptor_impl : public std::enable_shared_from_this<acceptor_impl> {
+public:
+  /// @throws boost::system::system_error if the reactor can't take the socket
+  acceptor_impl(asio::any_io_executor executor, listening_socket socket, listen_options options);
+
+  void async_accept(endpoint_handler handler);
+  endpoint accept(error_code& ec);
+  void cancel();
+  void close();
+  bool is_open() const;
+  std::uint64_t failed_handshakes() const;
+  const listen_options& options() const noexcept { return *options_; }
+
+private:
+  struct waiting {
+    std::uint64_t id;
+    endpoint_waiter waiter;
+  };
+  using sessions = std::list<std::shared_ptr<handshake_session>>;
+
+  // All of these with mutex_ held.
+  void watch();
+  bool room() const noexcept { return ready_.size() < options_->max_pending; }
+  void complete_front(const error_code& ec, endpoint e);
+  std::deque<waiting> take_waiting();
+
+  unique_fd take_client(error_code& ec) noexcept;
+  void take_clients();
+  void begin(unique_fd client);
+  void finished(handshake_session& session, const error_code& ec, endpoint e);
+  void cancel_one(std::uint64_t id);
+  static void abort_all(std::deque<waiting> waiters);
+
+  mutable std::mutex mutex_;
+  asio::any_io_executor executor_;
+  std::shared_ptr<const listen_options> options_;
+  listening_socket file_;
+  asio::posix::stream_descriptor socket_;
+  bool watching_ = false;
+  std::uint64_t next_id_ = 0;
+  std::uint64_t failed_ = 0;
+  std::deque<waiting> waiting_;
+  sessions sessions_;
+  std::deque<endpoint> ready_;
+};
+
+} // namespace sysipc_asio::detail
+
+#endif

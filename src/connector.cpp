@@ -1,0 +1,174 @@
+// Copyright (c) 2026 the sysipc_asio authors.
+// Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/system/system_error.hpp>
+#include <cerrno>
+#include <mutex>
+#include <optional>
+#include <sys/socket.h>
+#include <sysipc_asio/detail/connector.hpp>
+#include <sysipc_asio/detail/handshake_session.hpp>
+#include <sysipc_asio/detail/name.hpp>
+#include <sysipc_asio/error.hpp>
+#include <thread>
+
+namespace sysipc_asio::detail {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+/// How often a listener whose backlog is full is tried again.
+constexpr auto retry_interval = std::chrono::milliseconds(1);
+
+/// A connected socket; nothing and no error if the listener's backlog is full.
+unique_fd try_connect(const socket_address& where, error_code& ec) noexcept {
+  ec = {};
+  // Non-blocking: a Unix socket connects at once or says EAGAIN, without a way to
+  // wait for the backlog.
+  unique_fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd) {
+    ec.assign(errno, boost::system::system_category());
+    return {};
+  }
+  int result;
+  do
+    result = ::connect(fd.get(), where.get(), where.size);
+  while (result != 0 && errno == EINTR);
+  if (result == 0)
+    return fd;
+  if (errno != EAGAIN)
+    ec.assign(errno, boost::system::system_category());
+  return {};
+}
+
+/// One async_connect(): retries while the backlog is full, then a session.
+class connector : public std::enable_shared_from_this<connector> {
+public:
+  connector(const asio::any_io_executor& executor, endpoint_handler handler)
+      : executor_(executor), timer_(executor),
+        waiter_(std::in_place, executor, std::move(handler)) {}
+
+  void watch_slot() {
+    if (auto slot = waiter_->cancellation_slot(); slot.is_connected())
+      slot.assign([weak = weak_from_this()](asio::cancellation_type_t) {
+        if (const auto self = weak.lock())
+          self->stop(asio::error::operation_aborted);
+      });
+  }
+
+  void connect(const socket_address& where, const connect_options& options) {
+    where_ = where;
+    options_ = options;
+    deadline_ = clock::now() + options.timeout;
+    attempt();
+  }
+
+  void shake(std::unique_ptr<handshake> h, clock::time_point deadline) {
+    std::shared_ptr<handshake_session> session;
+    try {
+      session = std::make_shared<handshake_session>(
+          executor_, std::move(h),
+          [self = shared_from_this()](handshake_session&, error_code ec, endpoint e) {
+            self->complete(ec, std::move(e));
+          });
+    } catch (const boost::system::system_error& e) {
+      return complete(e.code(), {});
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      session_ = session;
+    }
+    session->start(deadline - clock::now());
+  }
+
+  void complete(const error_code& ec, endpoint e) {
+    std::unique_lock lock(mutex_);
+    if (!waiter_)
+      return;
+    endpoint_waiter waiter = std::move(*waiter_);
+    waiter_.reset();
+    session_.reset();
+    lock.unlock();
+    waiter.complete(ec, std::move(e));
+  }
+
+private:
+  void attempt() {
+    error_code ec;
+    unique_fd fd = try_connect(where_, ec);
+    if (!ec && !fd && clock::now() >= deadline_)
+      ec = error::handshake_timeout;
+    if (ec)
+      return complete(ec, {});
+    if (fd)
+      return shake(make_connector_handshake(std::move(fd), options_), deadline_);
+    const std::lock_guard lock(mutex_);
+    timer_.expires_after(retry_interval);
+    timer_.async_wait([self = shared_from_this()](error_code waited) {
+      if (!waited)
+        self->attempt();
+    });
+  }
+
+  void stop(const error_code& ec) {
+    std::unique_lock lock(mutex_);
+    timer_.cancel();
+    const auto session = session_;
+    lock.unlock();
+    if (session)
+      session->abort(ec);
+    complete(ec, {});
+  }
+
+  std::mutex mutex_;
+  asio::any_io_executor executor_;
+  asio::steady_timer timer_;
+  std::optional<endpoint_waiter> waiter_;
+  std::shared_ptr<handshake_session> session_;
+  socket_address where_;
+  connect_options options_;
+  clock::time_point deadline_{};
+};
+
+} // namespace
+
+endpoint connect_blocking(std::string_view name, const connect_options& options, error_code& ec) {
+  const auto deadline = clock::now() + options.timeout;
+  const socket_address where = resolve_name(name, false, ec);
+  unique_fd fd;
+  while (!ec && !fd) {
+    fd = try_connect(where, ec);
+    if (ec || fd)
+      break;
+    if (clock::now() >= deadline)
+      ec = error::handshake_timeout;
+    else
+      std::this_thread::sleep_for(retry_interval);
+  }
+  if (ec)
+    return {};
+  const auto h = make_connector_handshake(std::move(fd), options);
+  return run_blocking(*h, deadline - clock::now(), ec);
+}
+
+void connect_async(const asio::any_io_executor& executor, const std::string& name,
+                   const connect_options& options, endpoint_handler handler) {
+  const auto self = std::make_shared<connector>(executor, std::move(handler));
+  error_code ec;
+  const socket_address where = resolve_name(name, false, ec);
+  if (ec)
+    return self->complete(ec, {});
+  self->watch_slot();
+  self->connect(where, options);
+}
+
+void handshake_async(const asio::any_io_executor& executor, std::unique_ptr<handshake> h,
+                     std::chrono::nanoseconds timeout, endpoint_handler handler) {
+  const auto self = std::make_shared<connector>(executor, std::move(handler));
+  self->watch_slot();
+  self->shake(std::move(h), clock::now() + timeout);
+}
+
+} // namespace sysipc_asio::detail

@@ -1,0 +1,341 @@
+// Copyright (c) 2026 the sysipc_asio authors.
+// Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
+
+#include <algorithm>
+#include <boost/asio/error.hpp>
+#include <cerrno>
+#include <new>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sysipc_asio/detail/handshake.hpp>
+#include <sysipc_asio/error.hpp>
+#include <sysipc_asio/wait.hpp>
+#include <unistd.h>
+
+namespace sysipc_asio::detail {
+namespace {
+
+error_code last_error() noexcept {
+  return {errno, boost::system::system_category()};
+}
+
+std::uint32_t own_features(const channel_options& options) noexcept {
+  const bool asymmetric = options.fences == fence_mode::asymmetric && register_asymmetric_fences();
+  return asymmetric ? feature_asymmetric_fences : 0;
+}
+
+std::size_t granted(std::uint64_t wanted, std::size_t limit) noexcept {
+  const std::size_t bounded = static_cast<std::size_t>(std::min<std::uint64_t>(wanted, limit));
+  return layout::make_geometry(bounded, static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)))
+      .ring_capacity;
+}
+
+reject_reason reason_for(const error_code& ec) noexcept {
+  if (ec == error::handshake_version)
+    return reject_reason::version;
+  if (ec == error::not_admitted)
+    return reject_reason::not_admitted;
+  if (ec == error::bad_peer_descriptor)
+    return reject_reason::bad_descriptor;
+  if (ec == error::handshake_timeout)
+    return reject_reason::timeout;
+  if (ec == error::handshake_malformed)
+    return reject_reason::malformed;
+  return reject_reason::out_of_resources;
+}
+
+error_code error_for(reject_reason reason) noexcept {
+  switch (reason) {
+  case reject_reason::version:
+    return error::handshake_version;
+  case reject_reason::not_admitted:
+    return error::not_admitted;
+  case reject_reason::bad_descriptor:
+    return error::bad_peer_descriptor;
+  case reject_reason::out_of_resources:
+    return error::peer_out_of_resources;
+  case reject_reason::timeout:
+    return error::handshake_timeout;
+  case reject_reason::malformed:
+    break;
+  }
+  return error::handshake_malformed;
+}
+
+class listener_handshake final : public handshake {
+public:
+  listener_handshake(unique_fd socket, std::shared_ptr<const listen_options> options)
+      : handshake(std::move(socket)), options_(std::move(options)) {}
+
+private:
+  enum class state : std::uint8_t { start, hello, attach };
+
+  bool step(error_code& ec) override {
+    switch (state_) {
+    case state::start:
+      check_peer(options_->admit, ec);
+      state_ = state::hello;
+      return false;
+    case state::hello:
+      if (read_frame(ec))
+        welcome(ec);
+      return false;
+    case state::attach:
+      if (!read_frame(ec))
+        return false;
+      attach(ec);
+      return !ec;
+    }
+    return false;
+  }
+
+  void welcome(error_code& ec) {
+    hello_frame hello;
+    if (!reader_.get(hello) || reader_.descriptor_count() != 0) {
+      ec = error::handshake_malformed;
+      return;
+    }
+    if (hello.abi_min > layout::abi_version || hello.abi_max < layout::abi_version) {
+      ec = error::handshake_version;
+      return;
+    }
+    const auto kind = choose_backend(options_->backend, ec);
+    if (ec)
+      return;
+    const std::uint32_t common = own_features(options_->channel) & hello.features;
+    agree((common & feature_asymmetric_fences) != 0, hello.only_cpu);
+    welcome_frame answer;
+    answer.abi = layout::abi_version;
+    answer.backend = static_cast<std::uint16_t>(kind);
+    answer.features = common;
+    answer.connector_capacity = granted(hello.send_capacity, options_->max_capacity);
+    answer.listener_capacity = granted(hello.receive_capacity, options_->max_capacity);
+    answer.only_cpu = only_cpu();
+    connector_capacity_ = static_cast<std::size_t>(answer.connector_capacity);
+    endpoint half = make_own_half(static_cast<std::size_t>(answer.listener_capacity), ec);
+    if (ec)
+      return;
+    result_.own = std::move(half.own);
+    result_.data_kick = std::move(half.data_kick);
+    result_.space_kick = std::move(half.space_kick);
+    send_frame(socket(), answer,
+               {result_.own.native_handle(), result_.data_kick.reading_end(),
+                result_.space_kick.reading_end()},
+               ec);
+    reader_.clear();
+    state_ = state::attach;
+  }
+
+  void attach(error_code& ec) {
+    attach_frame frame;
+    if (!reader_.get(frame))
+      ec = error::handshake_malformed;
+    if (!ec)
+      attach_peer(connector_capacity_, ec);
+    if (!ec)
+      send_frame(socket(), ready_frame(), {}, ec);
+  }
+
+  void fail(const error_code& ec) noexcept override {
+    reject_frame frame;
+    frame.reason = reason_for(ec);
+    error_code ignored;
+    send_frame(socket(), frame, {}, ignored);
+    handshake::fail(ec);
+  }
+
+  std::shared_ptr<const listen_options> options_;
+  std::size_t connector_capacity_ = 0;
+  state state_ = state::start;
+};
+
+class connector_handshake final : public handshake {
+public:
+  connector_handshake(unique_fd socket, connect_options options)
+      : handshake(std::move(socket)), options_(std::move(options)) {}
+
+private:
+  enum class state : std::uint8_t { start, welcome, ready };
+
+  bool step(error_code& ec) override {
+    switch (state_) {
+    case state::start:
+      check_peer(options_.admit, ec);
+      if (!ec)
+        hello(ec);
+      return false;
+    case state::welcome:
+      if (read_frame(ec))
+        attach(ec);
+      return false;
+    case state::ready:
+      if (!read_frame(ec))
+        return false;
+      if (ready_frame frame; !reader_.get(frame) || reader_.descriptor_count() != 0)
+        ec = unexpected();
+      return !ec;
+    }
+    return false;
+  }
+
+  void hello(error_code& ec) {
+    hello_frame frame;
+    frame.abi_min = frame.abi_max = layout::abi_version;
+    frame.features = own_features(options_.channel);
+    frame.send_capacity = options_.channel.send_capacity;
+    frame.receive_capacity = options_.channel.receive_capacity;
+    frame.only_cpu = only_cpu();
+    send_frame(socket(), frame, {}, ec);
+    state_ = state::welcome;
+  }
+
+  void attach(error_code& ec) {
+    welcome_frame frame;
+    if (!reader_.get(frame)) {
+      ec = unexpected();
+      return;
+    }
+    if (frame.abi != layout::abi_version) {
+      ec = error::handshake_version;
+      return;
+    }
+    // The listener may grant less than was asked for, never more.
+    const auto wanted_send = granted(options_.channel.send_capacity, layout::max_ring_capacity);
+    const auto wanted_receive =
+        granted(options_.channel.receive_capacity, layout::max_ring_capacity);
+    if (frame.backend != static_cast<std::uint16_t>(backend::interprocess) ||
+        frame.connector_capacity > wanted_send || frame.listener_capacity > wanted_receive) {
+      ec = error::handshake_malformed;
+      return;
+    }
+    attach_peer(static_cast<std::size_t>(frame.listener_capacity), ec);
+    if (ec)
+      return;
+    agree((own_features(options_.channel) & frame.features & feature_asymmetric_fences) != 0,
+          frame.only_cpu);
+    endpoint half = make_own_half(static_cast<std::size_t>(frame.connector_capacity), ec);
+    if (ec)
+      return;
+    result_.own = std::move(half.own);
+    result_.data_kick = std::move(half.data_kick);
+    result_.space_kick = std::move(half.space_kick);
+    send_frame(socket(), attach_frame(),
+               {result_.own.native_handle(), result_.data_kick.reading_end(),
+                result_.space_kick.reading_end()},
+               ec);
+    reader_.clear();
+    state_ = state::ready;
+  }
+
+  /// What a frame means that is not the one expected.
+  error_code unexpected() const noexcept {
+    reject_frame frame;
+    return reader_.get(frame) ? error_for(frame.reason) : error_code(error::handshake_malformed);
+  }
+
+  const connect_options options_;
+  state state_ = state::start;
+};
+
+} // namespace
+
+bool handshake::run() noexcept {
+  while (!over_) {
+    error_code ec;
+    try {
+      over_ = step(ec);
+    } catch (const std::bad_alloc&) {
+      ec = asio::error::no_memory;
+    }
+    if (ec == asio::error::would_block)
+      return false;
+    if (ec)
+      fail(ec);
+  }
+  return true;
+}
+
+bool handshake::read_frame(error_code& ec) {
+  switch (reader_.read(socket(), ec)) {
+  case frame_reader::status::complete:
+    return true;
+  case frame_reader::status::incomplete:
+    ec = asio::error::would_block;
+    return false;
+  case frame_reader::status::failed:
+    break;
+  }
+  return false;
+}
+
+void handshake::check_peer(const admission_predicate& admit, error_code& ec) {
+  ucred credentials{};
+  socklen_t size = sizeof credentials;
+  if (::getsockopt(socket(), SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) {
+    ec = last_error();
+    return;
+  }
+  result_.credentials = {credentials.pid, credentials.uid, credentials.gid};
+  const bool admitted = admit ? admit(result_.credentials) : same_user_or_root(result_.credentials);
+  ec = admitted ? error_code() : error_code(error::not_admitted);
+}
+
+void handshake::attach_peer(std::size_t ring_capacity, error_code& ec) {
+  if (reader_.descriptor_count() != frame_descriptors) {
+    ec = error::handshake_malformed;
+    return;
+  }
+  const unique_fd memory = reader_.take_descriptor(0);
+  unique_fd data = reader_.take_descriptor(1);
+  unique_fd space = reader_.take_descriptor(2);
+  if (!is_reading_end(data.get()) || !is_reading_end(space.get())) {
+    ec = error::bad_peer_descriptor;
+    return;
+  }
+  result_.peer = peer_segment::open(memory.get(), ring_capacity, ec);
+  result_.data_bell = std::move(data);
+  result_.space_bell = std::move(space);
+}
+
+void handshake::agree(bool fences, std::int32_t peer_only_cpu) noexcept {
+  result_.fences = fences ? fence_mode::asymmetric : fence_mode::symmetric;
+  result_.may_spin = peer_only_cpu < 0 || peer_only_cpu != only_cpu();
+}
+
+void handshake::fail(const error_code& ec) noexcept {
+  error_ = ec;
+  over_ = true;
+  result_ = {};
+}
+
+std::unique_ptr<handshake> make_listener_handshake(unique_fd socket,
+                                                   std::shared_ptr<const listen_options> options) {
+  return std::make_unique<listener_handshake>(std::move(socket), std::move(options));
+}
+
+std::unique_ptr<handshake> make_connector_handshake(unique_fd socket, connect_options options) {
+  return std::make_unique<connector_handshake>(std::move(socket), std::move(options));
+}
+
+endpoint run_blocking(handshake& h, std::chrono::nanoseconds timeout, error_code& ec) {
+  using clock = std::chrono::steady_clock;
+  const auto deadline = clock::now() + timeout;
+  while (!h.run()) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - clock::now()).count();
+    pollfd entry{h.socket(), POLLIN, 0};
+    if (left <= 0)
+      h.abort(error::handshake_timeout);
+    else
+      ::poll(&entry, 1, static_cast<int>(std::min<std::int64_t>(left, 60'000)));
+  }
+  return h.take(ec);
+}
+
+backend choose_backend(backend wanted, error_code& ec) noexcept {
+  ec = {};
+  if (wanted == backend::kernel)
+    ec = error::backend_unavailable;
+  return backend::interprocess;
+}
+
+} // namespace sysipc_asio::detail

@@ -1,0 +1,80 @@
+// Copyright (c) 2026 the sysipc_asio authors.
+// Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
+
+#include <boost/asio/error.hpp>
+#include <boost/system/system_error.hpp>
+#include <cerrno>
+#include <fcntl.h>
+#include <sysipc_asio/detail/handshake_session.hpp>
+#include <sysipc_asio/error.hpp>
+
+namespace sysipc_asio::detail {
+namespace {
+
+int duplicate(int fd) {
+  const int result = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (result < 0)
+    throw boost::system::system_error(errno, boost::system::system_category());
+  return result;
+}
+
+} // namespace
+
+handshake_session::handshake_session(asio::any_io_executor executor, std::unique_ptr<handshake> h,
+                                     done_function done)
+    : handshake_(std::move(h)), socket_(executor), timer_(executor), done_(std::move(done)) {
+  unique_fd fd(duplicate(handshake_->socket()));
+  socket_.assign(fd.get());
+  fd.release();
+}
+
+void handshake_session::start(std::chrono::nanoseconds timeout) {
+  {
+    const std::lock_guard lock(mutex_);
+    timer_.expires_after(timeout);
+    timer_.async_wait([self = shared_from_this()](error_code ec) {
+      if (!ec)
+        self->abort(error::handshake_timeout);
+    });
+  }
+  advance();
+}
+
+void handshake_session::abort(const error_code& ec) {
+  std::unique_lock lock(mutex_);
+  if (over_)
+    return;
+  handshake_->abort(ec);
+  finish(std::move(lock));
+}
+
+void handshake_session::advance() {
+  std::unique_lock lock(mutex_);
+  if (over_)
+    return;
+  if (handshake_->run())
+    finish(std::move(lock));
+  else
+    socket_.async_wait(asio::posix::stream_descriptor::wait_read,
+                       [self = shared_from_this()](error_code ec) {
+                         if (ec)
+                           self->abort(ec);
+                         else
+                           self->advance();
+                       });
+}
+
+void handshake_session::finish(std::unique_lock<std::mutex> lock) {
+  over_ = true;
+  error_code ec;
+  endpoint result = handshake_->take(ec);
+  handshake_.reset();
+  error_code ignored;
+  socket_.close(ignored);
+  timer_.cancel();
+  const done_function done = std::exchange(done_, nullptr);
+  lock.unlock();
+  done(*this, ec, std::move(result));
+}
+
+} // namespace sysipc_asio::detail
