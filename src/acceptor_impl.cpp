@@ -185,6 +185,7 @@ void acceptor_impl::close() {
   file_.remove_file(); // first: while the file is there, somebody listens
   error_code ignored;
   socket_.close(ignored);
+  blocking_clients_.clear();
   auto waiters = take_waiting();
   const sessions unfinished = sessions_;
   const auto unclaimed = std::exchange(ready_, {});
@@ -196,10 +197,7 @@ void acceptor_impl::close() {
 
 endpoint acceptor_impl::accept(error_code& ec) {
   using clock = std::chrono::steady_clock;
-  struct client {
-    std::unique_ptr<handshake> h;
-    clock::time_point deadline;
-  };
+  auto& clients = blocking_clients_;
   {
     const std::lock_guard lock(mutex_);
     if (!socket_.is_open()) {
@@ -213,7 +211,6 @@ endpoint acceptor_impl::accept(error_code& ec) {
       return e;
     }
   }
-  std::deque<client> clients;
   std::vector<pollfd> entries;
   for (;;) {
     entries.assign(1, {socket_.native_handle(), POLLIN, 0});

@@ -29,6 +29,16 @@ void direction::kick(channel_impl& channel) noexcept {
     channel.note_hang_up();
 }
 
+void direction::cancel() noexcept {
+  cancellations_.fetch_add(1, std::memory_order_relaxed);
+  rouse();
+}
+
+void direction::rouse() noexcept {
+  error_code ignored;
+  bell_.cancel(ignored);
+}
+
 void direction::hang_up() noexcept {
   waker_ = {};
   error_code ignored;
@@ -112,8 +122,9 @@ void channel_impl::fail() noexcept {
   condition expected = condition::open;
   if (!condition_.compare_exchange_strong(expected, condition::violated, std::memory_order_acq_rel))
     return;
-  // Whoever sleeps in the other direction looks again, and finds the violation.
-  cancel();
+  // Whoever sleeps in the other direction finds the violation.
+  in.rouse();
+  out.rouse();
 }
 
 void channel_impl::shutdown() noexcept {
@@ -143,9 +154,8 @@ void channel_impl::close() noexcept {
 }
 
 void channel_impl::cancel() noexcept {
-  error_code ignored;
-  in.bell().cancel(ignored);
-  out.bell().cancel(ignored);
+  in.cancel();
+  out.cancel();
 }
 
 error_code channel_impl::send_error() noexcept {

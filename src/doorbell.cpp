@@ -29,6 +29,8 @@ kicker kicker::create(error_code& ec) {
   kicker result;
   result.reading_end_.reset(fds[0]);
   result.writing_end_.reset(fds[1]);
+  // One page is plenty; the kernel bounds the pages of all pipes of a user.
+  ::fcntl(fds[1], F_SETPIPE_SZ, ::getpagesize());
   // A pipe keeps the page of its first byte: kicks need no memory from here on.
   const char byte = 1;
   if (::write(fds[1], &byte, 1) != 1) {

@@ -6,6 +6,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <list>
@@ -42,6 +43,11 @@ private:
     std::uint64_t id;
     endpoint_waiter waiter;
   };
+  /// A handshake that accept() carries on from one call to the next.
+  struct blocking_client {
+    std::unique_ptr<handshake> h;
+    std::chrono::steady_clock::time_point deadline;
+  };
   using sessions = std::list<std::shared_ptr<handshake_session>>;
 
   // All of these with mutex_ held.
@@ -68,6 +74,7 @@ private:
   std::deque<waiting> waiting_;
   sessions sessions_;
   std::deque<endpoint> ready_;
+  std::deque<blocking_client> blocking_clients_;
 };
 
 } // namespace sysipc_asio::detail

@@ -55,6 +55,12 @@ public:
   bool acquire() noexcept { return !busy_.exchange(true, std::memory_order_relaxed); }
   void release() noexcept { busy_.store(false, std::memory_order_relaxed); }
 
+  /// How often cancel() was called: an operation that is not asleep compares.
+  unsigned cancellations() const noexcept { return cancellations_.load(std::memory_order_relaxed); }
+  void cancel() noexcept;
+  /// Has a sleeper look again.
+  void rouse() noexcept;
+
   /// False when the operation should go through the scheduler once.
   bool take_turn() noexcept {
     if (++turns_ < completion_budget) [[likely]]
@@ -86,6 +92,7 @@ private:
   int bell_fd_;
   bool always_kick_;
   std::atomic<bool> busy_{false};
+  std::atomic<unsigned> cancellations_{0};
   unsigned turns_ = 0;
   unsigned yields_ = 0;
   std::uint64_t kicks_ = 0;

@@ -6,8 +6,10 @@
 
 #include <boost/asio/buffer.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <sysipc_asio/detail/config.hpp>
+#include <type_traits>
 
 namespace sysipc_asio::detail {
 
@@ -36,6 +38,10 @@ inline void copy_bytes(void* to, const void* from, std::size_t n) noexcept {
 /// Gathers the `n` bytes of a constant buffer sequence.
 template <typename ConstBufferSequence>
 void copy_from_buffers(std::byte* to, const ConstBufferSequence& buffers, std::size_t n) noexcept {
+  if constexpr (std::is_convertible_v<const ConstBufferSequence&, asio::const_buffer>) {
+    copy_bytes(to, asio::const_buffer(buffers).data(), n);
+    return;
+  }
   auto it = asio::buffer_sequence_begin(buffers);
   const auto last = asio::buffer_sequence_end(buffers);
   for (; it != last && n != 0; ++it) {
@@ -51,6 +57,10 @@ void copy_from_buffers(std::byte* to, const ConstBufferSequence& buffers, std::s
 template <typename MutableBufferSequence>
 void copy_to_buffers(const MutableBufferSequence& buffers, const std::byte* from,
                      std::size_t n) noexcept {
+  if constexpr (std::is_convertible_v<const MutableBufferSequence&, asio::mutable_buffer>) {
+    copy_bytes(asio::mutable_buffer(buffers).data(), from, n);
+    return;
+  }
   auto it = asio::buffer_sequence_begin(buffers);
   const auto last = asio::buffer_sequence_end(buffers);
   for (; it != last && n != 0; ++it) {

@@ -48,12 +48,15 @@ protected:
 
   /// What a push that gave `status` means; `size` is its message's.
   static bool finish(channel_impl& channel, ring_status status, std::size_t size, error_code& ec) {
-    switch (status) {
-    case ring_status::ok:
+    if (status == ring_status::ok) [[likely]] {
       channel.out.pushed(channel, size);
       channel.out.wanted = 0;
       ec = {};
       return true;
+    }
+    switch (status) {
+    case ring_status::ok:
+      break;
     case ring_status::would_block:
       channel.out.wanted = size;
       ec = asio::error::would_block;
@@ -132,10 +135,13 @@ public:
 
   /// What a look that gave `status` means; `state` was read before it.
   static bool finish(channel_impl& channel, condition state, ring_status status, error_code& ec) {
-    switch (status) {
-    case ring_status::ok:
+    if (status == ring_status::ok) [[likely]] {
       ec = {};
       return true;
+    }
+    switch (status) {
+    case ring_status::ok:
+      break;
     case ring_status::would_block:
       if (state == condition::open) {
         ec = asio::error::would_block;

@@ -70,6 +70,9 @@ public:
         return fail(self, asio::error::bad_descriptor);
       if (!lock_.lock(channel_, side()))
         return fail(self, error::operation_in_progress);
+      if (channel_->state() >= condition::closed)
+        return fail(self, asio::error::bad_descriptor);
+      cancellations_ = side().cancellations();
       return initiate(self);
     case stage::failed:
       return complete(self, error_);
@@ -99,9 +102,11 @@ private:
 
   direction& side() noexcept { return operation_.side(*channel_); }
 
+  /// By its slot, by cancel(), or by close(), also while it was not asleep.
   template <typename Self>
-  static bool is_cancelled(Self& self) noexcept {
-    return self.get_cancellation_state().cancelled() != asio::cancellation_type::none;
+  bool is_cancelled(Self& self) noexcept {
+    return self.get_cancellation_state().cancelled() != asio::cancellation_type::none ||
+           side().cancellations() != cancellations_ || channel_->state() >= condition::closed;
   }
 
   /// Inside the initiating function: looks and arms, but neither takes nor spins.
@@ -210,6 +215,7 @@ private:
   error_sink sink_;
   direction_lock lock_;
   error_code error_;
+  unsigned cancellations_ = 0;
   stage stage_ = stage::initiated;
 };
 
