@@ -1,0 +1,29 @@
+// Copyright (c) 2026 the sysipc_asio authors.
+// Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
+
+#ifndef SYSIPC_BENCH_COMMAND_LINE_HPP
+#define SYSIPC_BENCH_COMMAND_LINE_HPP
+
+#include "suite.hpp"
+#include <stdexcept>
+#include <string>
+
+namespace bench {
+
+/// The command line makes no sense; the text is one line.
+struct usage_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct command {
+  plan what;
+  std::string json; ///< a file, `-` for the standard output, or empty for a table
+  std::string help; ///< if not empty, all that is asked for
+};
+
+/// @throws usage_error, or another exception that means the same
+command parse_command_line(int argc, const char* const* argv);
+
+} // namespace bench
+
+#endif

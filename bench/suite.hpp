@@ -1,0 +1,66 @@
+// Copyright (c) 2026 the sysipc_asio authors.
+// Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
+
+#ifndef SYSIPC_BENCH_SUITE_HPP
+#define SYSIPC_BENCH_SUITE_HPP
+
+#include "processes.hpp"
+#include "settings.hpp"
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace bench {
+
+enum class bench_kind : std::uint8_t { limits, rtt, throughput };
+
+enum class subject : std::uint8_t {
+  cacheline_pingpong,
+  bulk_lines,
+  ring,
+  channel,
+  channel_consume,
+  uds,
+  uds_asio
+};
+
+std::string_view name_of(bench_kind kind) noexcept;
+std::string_view name_of(subject what) noexcept;
+std::string_view name_of(sysipc_asio::wait_policy policy) noexcept;
+std::string_view name_of(sysipc_asio::fence_mode fences) noexcept;
+std::string_view name_of(sysipc_asio::backend backend) noexcept;
+
+constexpr bool is_socket(subject what) noexcept {
+  return what == subject::uds || what == subject::uds_asio;
+}
+constexpr bool is_channel(subject what) noexcept {
+  return what == subject::channel || what == subject::channel_consume;
+}
+
+/// What was asked for. Counts that were not given depend on the subject.
+struct plan {
+  std::vector<bench_kind> kinds;
+  std::vector<subject> transports;
+  settings common{};
+  std::optional<std::uint64_t> messages;
+  std::optional<std::uint64_t> rounds;
+  std::optional<std::uint64_t> warmup;
+  int repeat = 5;
+};
+
+/// One line of the outcome: what was run, and what each run found.
+struct measurement {
+  bench_kind kind;
+  subject what;
+  settings used;
+  std::vector<pair_report> runs;
+};
+
+/// Runs everything `repeat` times, one of each in turn, so that a disturbance of
+/// the machine hits all alike and ratios between them hold.
+std::vector<measurement> run_suite(const plan& p);
+
+} // namespace bench
+
+#endif

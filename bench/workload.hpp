@@ -1,0 +1,58 @@
+// Copyright (c) 2026 the sysipc_asio authors.
+// Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
+
+#ifndef SYSIPC_BENCH_WORKLOAD_HPP
+#define SYSIPC_BENCH_WORKLOAD_HPP
+
+#include "settings.hpp"
+#include <cstdint>
+#include <functional>
+#include <sysipc_asio/detail/unique_fd.hpp>
+#include <sysipc_asio/options.hpp>
+
+namespace bench {
+
+using sysipc_asio::detail::unique_fd;
+
+/// What a side found out; it travels through a pipe as it is.
+struct side_report {
+  double p50_ns = 0;
+  double p99_ns = 0;
+  double p999_ns = 0;
+  double per_second = 0;
+  std::uint64_t kicks = 0;
+  std::uint64_t kicks_avoided = 0;
+  std::uint64_t sleeps = 0;
+  sysipc_asio::fence_mode fences = sysipc_asio::fence_mode::asymmetric;
+  sysipc_asio::backend backend = sysipc_asio::backend::interprocess;
+};
+
+/// One process's part, given its end of a socketpair.
+using side = std::function<side_report(unique_fd)>;
+
+/// The two parts of a run.
+/**
+ * For round trips `first` asks and takes the time, `second` answers. For
+ * throughput `first` sends and counts kicks, `second` receives and takes the time.
+ */
+struct workload {
+  side first;
+  side second;
+};
+
+// Each of these makes the workload of one run.
+workload cacheline_pingpong(const settings& s);
+workload bulk_lines(const settings& s);
+workload ring_rtt(const settings& s);
+workload ring_throughput(const settings& s);
+workload channel_rtt(const settings& s);
+workload channel_throughput(const settings& s);
+workload channel_consume_throughput(const settings& s);
+workload uds_rtt(const settings& s);
+workload uds_throughput(const settings& s);
+workload uds_asio_rtt(const settings& s);
+workload uds_asio_throughput(const settings& s);
+
+} // namespace bench
+
+#endif
