@@ -12,11 +12,23 @@
 #include <vector>
 
 namespace sysipc_asio::detail {
+namespace {
+
+/// A handshake that has not come to an end by then may be given up for a newcomer.
+constexpr auto grace = std::chrono::milliseconds(100);
+
+listen_options sane(listen_options options) {
+  options.max_pending = std::max<std::size_t>(options.max_pending, 1);
+  return options;
+}
+
+} // namespace
 
 acceptor_impl::acceptor_impl(asio::any_io_executor executor, listening_socket socket,
                              listen_options options)
-    : executor_(executor), options_(std::make_shared<const listen_options>(std::move(options))),
-      file_(std::move(socket)), socket_(executor, file_.native_handle()) {
+    : executor_(executor),
+      options_(std::make_shared<const listen_options>(sane(std::move(options)))),
+      file_(std::move(socket)), socket_(executor, file_.native_handle()), relief_(executor) {
   file_.release();
 }
 
@@ -37,34 +49,59 @@ void acceptor_impl::async_accept(endpoint_handler handler) {
     lock.unlock();
     return waiter.complete(asio::error::bad_descriptor, {});
   }
+  if (!ready_.empty()) {
+    endpoint e = std::move(ready_.front());
+    ready_.pop_front();
+    lock.unlock();
+    return waiter.complete({}, std::move(e));
+  }
   const std::uint64_t id = next_id_++;
   if (auto slot = waiter.cancellation_slot(); slot.is_connected())
     slot.assign([weak = weak_from_this(), id](asio::cancellation_type_t) {
       if (const auto self = weak.lock())
         self->cancel_one(id);
     });
-  waiting_.push_back({id, std::move(waiter)});
-  if (ready_.empty())
-    return watch();
-  endpoint e = std::move(ready_.front());
-  ready_.pop_front();
-  complete_front({}, std::move(e));
+  shared_waiters waiting_here = waiting_.lock();
+  if (!waiting_here)
+    waiting_ = waiting_here = std::make_shared<waiters>();
+  waiting_here->push_back({id, std::move(waiter)});
+  watch(waiting_here);
 }
 
 /// Has take_clients() called when a client comes, if somebody waits for one.
-void acceptor_impl::watch() {
-  if (watching_ || waiting_.empty() || !socket_.is_open() || !room())
+void acceptor_impl::watch(const shared_waiters& waiting_here) {
+  if (watching_ || waiting_here->empty() || !socket_.is_open())
     return;
+  if (sessions_.size() >= options_->max_pending)
+    return make_room_later(waiting_here);
   watching_ = true;
   socket_.async_wait(asio::posix::stream_descriptor::wait_read,
-                     [self = shared_from_this()](error_code ec) {
-                       {
-                         const std::lock_guard lock(self->mutex_);
-                         self->watching_ = false;
-                       }
-                       if (!ec)
-                         self->take_clients();
+                     [self = shared_from_this(), waiting_here](error_code ec) {
+                       std::unique_lock lock(self->mutex_);
+                       self->watching_ = false;
+                       if (ec) // cancelled; whoever came since then still waits
+                         return self->watch(waiting_here);
+                       lock.unlock();
+                       self->take_clients(waiting_here);
                      });
+}
+
+/// There are as many handshakes as may be: one has to end, or to have had its time.
+void acceptor_impl::make_room_later(const shared_waiters& waiting_here) {
+  watching_ = true;
+  relief_.expires_at(sessions_.front().begun + grace);
+  relief_.async_wait([self = shared_from_this(), waiting_here](error_code) {
+    std::unique_lock lock(self->mutex_);
+    self->watching_ = false;
+    std::shared_ptr<handshake_session> oldest;
+    if (self->sessions_.size() >= self->options_->max_pending &&
+        clock::now() >= self->sessions_.front().begun + grace)
+      oldest = self->sessions_.front().handshake.lock();
+    if (!oldest)
+      return self->watch(waiting_here);
+    lock.unlock();
+    oldest->abort(error::handshake_timeout); // and finished() watches again
+  });
 }
 
 unique_fd acceptor_impl::take_client(error_code& ec) noexcept {
@@ -82,88 +119,103 @@ unique_fd acceptor_impl::take_client(error_code& ec) noexcept {
   }
 }
 
-void acceptor_impl::take_clients() {
+void acceptor_impl::take_clients(const shared_waiters& waiting_here) {
   for (;;) {
     std::unique_lock lock(mutex_);
-    if (!socket_.is_open() || waiting_.empty() || !room())
+    if (!socket_.is_open() || waiting_here->empty())
       return;
+    if (sessions_.size() >= options_->max_pending)
+      return watch(waiting_here);
     error_code ec;
     unique_fd client = take_client(ec);
     if (ec == asio::error::would_block)
-      return watch();
+      return watch(waiting_here);
     if (ec) {
       // No descriptor, no memory: the client stays in the backlog, the caller decides.
-      complete_front(ec, {});
-      return watch();
+      complete_front(*waiting_here, ec, {});
+      return watch(waiting_here);
     }
-    std::shared_ptr<handshake_session> oldest;
-    if (sessions_.size() >= options_->max_pending)
-      oldest = sessions_.front();
     lock.unlock();
-    if (oldest)
-      oldest->abort(error::handshake_timeout);
-    begin(std::move(client));
+    begin(std::move(client), waiting_here);
   }
 }
 
-void acceptor_impl::begin(unique_fd client) {
-  std::shared_ptr<handshake_session> session;
+void acceptor_impl::begin(unique_fd client, const shared_waiters& waiting_here) {
+  std::shared_ptr<handshake_session> fresh;
   try {
-    session = std::make_shared<handshake_session>(
+    fresh = std::make_shared<handshake_session>(
         executor_, make_listener_handshake(std::move(client), options_),
-        [self = shared_from_this()](handshake_session& s, error_code ec, endpoint e) {
-          self->finished(s, ec, std::move(e));
+        [self = shared_from_this(), waiting_here](handshake_session& s, error_code ec, endpoint e) {
+          self->finished(s, ec, std::move(e), waiting_here);
         });
     const std::lock_guard lock(mutex_);
-    sessions_.push_back(session);
+    sessions_.push_back({fresh, clock::now()});
   } catch (const std::exception&) { // out of memory or descriptors: this client is turned away
     const std::lock_guard lock(mutex_);
     ++failed_;
-    return watch();
+    return;
   }
-  session->start(options_->handshake_timeout);
+  fresh->start(options_->handshake_timeout);
 }
 
-void acceptor_impl::finished(handshake_session& session, const error_code& ec, endpoint e) {
+void acceptor_impl::forget(const handshake_session& done) {
+  sessions_.remove_if([&](const session& s) {
+    const auto alive = s.handshake.lock();
+    return !alive || alive.get() == &done;
+  });
+}
+
+void acceptor_impl::finished(const handshake_session& done, const error_code& ec, endpoint e,
+                             const shared_waiters& waiting_here) {
   const std::lock_guard lock(mutex_);
-  sessions_.remove_if([&](const auto& s) { return s.get() == &session; });
+  forget(done);
   if (!socket_.is_open())
     return;
+  const shared_waiters now = waiting_.lock(); // others may wait by now than when it began
   if (ec)
     ++failed_;
-  else if (waiting_.empty())
+  else if (!now || now->empty())
     ready_.push_back(std::move(e));
   else
-    complete_front({}, std::move(e));
-  watch();
+    complete_front(*now, {}, std::move(e));
+  relief_.cancel();
+  watch(now ? now : waiting_here);
 }
 
-void acceptor_impl::complete_front(const error_code& ec, endpoint e) {
-  waiting front = std::move(waiting_.front());
-  waiting_.pop_front();
-  front.waiter.complete(ec, std::move(e));
+void acceptor_impl::complete_front(waiters& from, const error_code& ec, endpoint e) {
+  endpoint_waiter front = std::move(from.front().waiter);
+  from.pop_front();
+  front.complete(ec, std::move(e));
 }
 
 void acceptor_impl::cancel_one(std::uint64_t id) {
-  std::unique_lock lock(mutex_);
-  const auto found =
-      std::find_if(waiting_.begin(), waiting_.end(), [id](const waiting& w) { return w.id == id; });
-  if (found == waiting_.end())
-    return;
-  waiting cancelled = std::move(*found);
-  waiting_.erase(found);
-  if (waiting_.empty())
-    socket_.cancel(); // an acceptor that nobody waits on keeps no context running
-  lock.unlock();
-  cancelled.waiter.complete(asio::error::operation_aborted, {});
+  waiters cancelled;
+  {
+    const std::lock_guard lock(mutex_);
+    const shared_waiters from = waiting_.lock();
+    if (!from)
+      return;
+    const auto found =
+        std::find_if(from->begin(), from->end(), [id](const waiting& w) { return w.id == id; });
+    if (found == from->end())
+      return;
+    cancelled.splice(cancelled.end(), *from, found);
+    if (from->empty()) { // an acceptor that nobody waits on keeps no context running
+      error_code ignored;
+      socket_.cancel(ignored);
+      relief_.cancel();
+    }
+  }
+  abort_all(std::move(cancelled));
 }
 
-std::deque<acceptor_impl::waiting> acceptor_impl::take_waiting() {
-  return std::exchange(waiting_, {});
+acceptor_impl::waiters acceptor_impl::take_waiting() {
+  const shared_waiters from = waiting_.lock();
+  return from ? std::exchange(*from, {}) : waiters();
 }
 
-void acceptor_impl::abort_all(std::deque<waiting> waiters) {
-  for (auto& w : waiters)
+void acceptor_impl::abort_all(waiters aborted) {
+  for (auto& w : aborted)
     w.waiter.complete(asio::error::operation_aborted, {});
 }
 
@@ -173,9 +225,10 @@ void acceptor_impl::cancel() {
     return;
   error_code ignored;
   socket_.cancel(ignored);
-  auto waiters = take_waiting();
+  relief_.cancel();
+  waiters aborted = take_waiting();
   lock.unlock();
-  abort_all(std::move(waiters));
+  abort_all(std::move(aborted));
 }
 
 void acceptor_impl::close() {
@@ -185,18 +238,19 @@ void acceptor_impl::close() {
   file_.remove_file(); // first: while the file is there, somebody listens
   error_code ignored;
   socket_.close(ignored);
+  relief_.cancel();
   blocking_clients_.clear();
-  auto waiters = take_waiting();
-  const sessions unfinished = sessions_;
+  waiters aborted = take_waiting();
+  const auto unfinished = std::exchange(sessions_, {});
   const auto unclaimed = std::exchange(ready_, {});
   lock.unlock();
-  abort_all(std::move(waiters));
-  for (const auto& session : unfinished)
-    session->abort(asio::error::operation_aborted);
+  abort_all(std::move(aborted));
+  for (const auto& s : unfinished)
+    if (const auto alive = s.handshake.lock())
+      alive->abort(asio::error::operation_aborted);
 }
 
 endpoint acceptor_impl::accept(error_code& ec) {
-  using clock = std::chrono::steady_clock;
   auto& clients = blocking_clients_;
   {
     const std::lock_guard lock(mutex_);
@@ -213,13 +267,19 @@ endpoint acceptor_impl::accept(error_code& ec) {
   }
   std::vector<pollfd> entries;
   for (;;) {
-    entries.assign(1, {socket_.native_handle(), POLLIN, 0});
+    const auto relief = clients.size() < options_->max_pending
+                            ? clock::time_point::min()
+                            : clients.front().deadline - options_->handshake_timeout + grace;
+    const bool full = clock::now() < relief;
+    entries.assign(1, {socket_.native_handle(), static_cast<short>(full ? 0 : POLLIN), 0});
     for (const auto& c : clients)
       entries.push_back({c.h->socket(), POLLIN, 0});
     int timeout = -1;
     if (!clients.empty()) // the first is the oldest
       timeout = static_cast<int>(std::clamp<std::int64_t>(
-          std::chrono::ceil<std::chrono::milliseconds>(clients.front().deadline - clock::now())
+          std::chrono::ceil<std::chrono::milliseconds>(
+              (full ? std::min(relief, clients.front().deadline) : clients.front().deadline) -
+              clock::now())
               .count(),
           0, 60'000));
     if (::poll(entries.data(), entries.size(), timeout) < 0 && errno != EINTR) {
@@ -253,8 +313,7 @@ endpoint acceptor_impl::accept(error_code& ec) {
       clients.pop_front();
     }
     clients.push_back({make_listener_handshake(std::move(fresh), options_),
-                       clock::now() + options_->handshake_timeout});
-    clients.back().h->run();
+                       deadline_after(options_->handshake_timeout)});
   }
 }
 

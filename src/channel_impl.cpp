@@ -96,20 +96,24 @@ channel_impl::channel_impl(asio::any_io_executor executor, endpoint&& e,
       peer_(std::move(e.peer)), credentials_(e.credentials), backend_(e.backend),
       fences_(e.fences) {
   own_.close_handle();
-  guard_descriptors({in.bell_fd(), out.bell_fd(), in.waker().reading_end(),
-                     in.waker().writing_end(), out.waker().reading_end(),
-                     out.waker().writing_end()});
+  fork_claim claim{{in.bell_fd(), out.bell_fd()}};
+  claim.mark = &condition_;
+  claim.inherited = static_cast<unsigned char>(condition::inherited);
+  guard_ = fork_guard(claim);
 }
 
 channel_impl::~channel_impl() {
   close();
 }
 
+bool channel_impl::change(condition from, condition to) noexcept {
+  auto expected = static_cast<unsigned char>(from);
+  return condition_.compare_exchange_strong(expected, static_cast<unsigned char>(to),
+                                            std::memory_order_acq_rel);
+}
+
 void channel_impl::note_hang_up() noexcept {
-  condition expected = condition::open;
-  condition_.compare_exchange_strong(
-      expected, peer_says_closed() ? condition::peer_closed : condition::peer_died,
-      std::memory_order_acq_rel);
+  change(condition::open, peer_says_closed() ? condition::peer_closed : condition::peer_died);
 }
 
 bool channel_impl::peer_says_closed() const noexcept {
@@ -119,8 +123,7 @@ bool channel_impl::peer_says_closed() const noexcept {
 }
 
 void channel_impl::fail() noexcept {
-  condition expected = condition::open;
-  if (!condition_.compare_exchange_strong(expected, condition::violated, std::memory_order_acq_rel))
+  if (!change(condition::open, condition::violated))
     return;
   // Whoever sleeps in the other direction finds the violation.
   in.rouse();
@@ -135,11 +138,9 @@ void channel_impl::shutdown() noexcept {
 }
 
 void channel_impl::close() noexcept {
-  const condition before = condition_.exchange(condition::closed, std::memory_order_acq_rel);
-  if (before == condition::closed || before == condition::inherited) {
-    if (before == condition::inherited) // stays what it is; the pages are not mapped here
-      condition_.store(condition::inherited, std::memory_order_release);
-  } else {
+  const condition before = state();
+  if (before < condition::closed) {
+    condition_.store(static_cast<unsigned char>(condition::closed), std::memory_order_release);
     out.ring.finish();
     own_.words().state.store(static_cast<std::uint32_t>(layout::side_state::closed),
                              std::memory_order_release);
@@ -147,10 +148,10 @@ void channel_impl::close() noexcept {
     // sleeps hears the hang-up.
     in.arm_for_good();
     out.arm_for_good();
-    guard_nothing();
   }
   in.hang_up();
   out.hang_up();
+  guard_.lift([] {});
 }
 
 void channel_impl::cancel() noexcept {
@@ -196,10 +197,6 @@ error_code channel_impl::receive_error() noexcept {
 
 sysipc_asio::statistics channel_impl::stats() const noexcept {
   return {out.stats(), in.stats()};
-}
-
-void channel_impl::on_fork_child() noexcept {
-  condition_.store(condition::inherited, std::memory_order_release);
 }
 
 } // namespace sysipc_asio::detail

@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
 
 #include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/system/system_error.hpp>
 #include <cerrno>
@@ -61,8 +62,10 @@ public:
   void connect(const socket_address& where, const connect_options& options) {
     where_ = where;
     options_ = options;
-    deadline_ = clock::now() + options.timeout;
-    attempt();
+    deadline_ = deadline_after(options.timeout);
+    // Not in here: nothing of the user's, such as the admission predicate, may run
+    // inside the initiating function.
+    asio::post(executor_, [self = shared_from_this()] { self->attempt(); });
   }
 
   void shake(std::unique_ptr<handshake> h, clock::time_point deadline) {
@@ -78,6 +81,8 @@ public:
     }
     {
       const std::lock_guard lock(mutex_);
+      if (!waiter_) // cancelled meanwhile
+        return;
       session_ = session;
     }
     session->start(deadline - clock::now());
@@ -89,13 +94,19 @@ public:
       return;
     endpoint_waiter waiter = std::move(*waiter_);
     waiter_.reset();
-    session_.reset();
     lock.unlock();
     waiter.complete(ec, std::move(e));
   }
 
 private:
+  bool cancelled() {
+    const std::lock_guard lock(mutex_);
+    return !waiter_;
+  }
+
   void attempt() {
+    if (cancelled())
+      return;
     error_code ec;
     unique_fd fd = try_connect(where_, ec);
     if (!ec && !fd && clock::now() >= deadline_)
@@ -115,7 +126,7 @@ private:
   void stop(const error_code& ec) {
     std::unique_lock lock(mutex_);
     timer_.cancel();
-    const auto session = session_;
+    const auto session = session_.lock();
     lock.unlock();
     if (session)
       session->abort(ec);
@@ -126,7 +137,8 @@ private:
   asio::any_io_executor executor_;
   asio::steady_timer timer_;
   std::optional<endpoint_waiter> waiter_;
-  std::shared_ptr<handshake_session> session_;
+  /// Its own operations keep it alive; owning it here would be a cycle.
+  std::weak_ptr<handshake_session> session_;
   socket_address where_;
   connect_options options_;
   clock::time_point deadline_{};
@@ -135,7 +147,7 @@ private:
 } // namespace
 
 endpoint connect_blocking(std::string_view name, const connect_options& options, error_code& ec) {
-  const auto deadline = clock::now() + options.timeout;
+  const auto deadline = deadline_after(options.timeout);
   const socket_address where = resolve_name(name, false, ec);
   unique_fd fd;
   while (!ec && !fd) {
@@ -168,7 +180,7 @@ void handshake_async(const asio::any_io_executor& executor, std::unique_ptr<hand
                      std::chrono::nanoseconds timeout, endpoint_handler handler) {
   const auto self = std::make_shared<connector>(executor, std::move(handler));
   self->watch_slot();
-  self->shake(std::move(h), clock::now() + timeout);
+  self->shake(std::move(h), deadline_after(timeout));
 }
 
 } // namespace sysipc_asio::detail

@@ -1,21 +1,29 @@
 // Copyright (c) 2026 the sysipc_asio authors.
 // Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
 
+#include <atomic>
 #include <cerrno>
 #include <fcntl.h>
+#include <new>
 #include <poll.h>
 #include <sched.h>
-#include <sys/stat.h>
 #include <sysipc_asio/detail/doorbell.hpp>
 #include <unistd.h>
 
 namespace sysipc_asio::detail {
 namespace {
 
-/// Where taken kicks go.
+/// Where taken kicks go; -1 and errno if it can't be opened now.
 int null_device() noexcept {
-  static const int fd = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-  return fd;
+  static std::atomic<int> shared{-1};
+  if (const int fd = shared.load(std::memory_order_relaxed); fd >= 0) [[likely]]
+    return fd;
+  const int fd = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  int expected = -1;
+  if (fd < 0 || shared.compare_exchange_strong(expected, fd, std::memory_order_relaxed))
+    return fd;
+  ::close(fd); // another thread was first
+  return expected;
 }
 
 } // namespace
@@ -29,6 +37,12 @@ kicker kicker::create(error_code& ec) {
   kicker result;
   result.reading_end_.reset(fds[0]);
   result.writing_end_.reset(fds[1]);
+  try {
+    result.guard_ = fork_guard(fork_claim{{fds[0], fds[1]}});
+  } catch (const std::bad_alloc&) {
+    ec.assign(ENOMEM, boost::system::system_category());
+    return {};
+  }
   // One page is plenty; the kernel bounds the pages of all pipes of a user.
   ::fcntl(fds[1], F_SETPIPE_SZ, ::getpagesize());
   // A pipe keeps the page of its first byte: kicks need no memory from here on.
@@ -42,6 +56,27 @@ kicker kicker::create(error_code& ec) {
   return result;
 }
 
+kicker& kicker::operator=(kicker&& other) noexcept {
+  if (this != &other) {
+    close();
+    writing_end_ = std::move(other.writing_end_);
+    reading_end_ = std::move(other.reading_end_);
+    guard_ = std::move(other.guard_);
+  }
+  return *this;
+}
+
+void kicker::close() noexcept {
+  if (!writing_end_)
+    return;
+  // A child forked in between would keep the writing end, and the peer would never
+  // see the hang-up.
+  guard_.lift([this] {
+    writing_end_.reset();
+    reading_end_.reset();
+  });
+}
+
 void kicker::kick() const noexcept {
   const char byte = 1;
   // EAGAIN means full of kicks that the peer has not taken: it will wake. After
@@ -51,10 +86,9 @@ void kicker::kick() const noexcept {
 }
 
 bool is_reading_end(int fd) noexcept {
-  struct stat status {};
+  // Not fstat(): of a file of the peer's own file system, that asks the peer.
   const int flags = ::fcntl(fd, F_GETFL);
-  return ::fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode) && flags >= 0 &&
-         (flags & O_ACCMODE) == O_RDONLY;
+  return ::fcntl(fd, F_GETPIPE_SZ) >= 0 && flags >= 0 && (flags & O_ACCMODE) == O_RDONLY;
 }
 
 bell drain_bell(int fd) noexcept {

@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
 
 #include <algorithm>
+#include <bit>
 #include <boost/asio/error.hpp>
 #include <cerrno>
 #include <new>
@@ -25,8 +26,11 @@ std::uint32_t own_features(const channel_options& options) noexcept {
 }
 
 std::size_t granted(std::uint64_t wanted, std::size_t limit) noexcept {
-  const std::size_t bounded = static_cast<std::size_t>(std::min<std::uint64_t>(wanted, limit));
-  return layout::make_geometry(bounded, static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)))
+  // The result is a power of two, so the limit is the one below it.
+  const std::uint64_t bounded =
+      std::min<std::uint64_t>(wanted, std::bit_floor(std::max<std::size_t>(limit, 1)));
+  return layout::make_geometry(static_cast<std::size_t>(bounded),
+                               static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)))
       .ring_capacity;
 }
 
@@ -137,10 +141,12 @@ private:
   }
 
   void fail(const error_code& ec) noexcept override {
-    reject_frame frame;
-    frame.reason = reason_for(ec);
-    error_code ignored;
-    send_frame(socket(), frame, {}, ignored);
+    if (ec != asio::error::operation_aborted) { // a listener that closes just goes
+      reject_frame frame;
+      frame.reason = reason_for(ec);
+      error_code ignored;
+      send_frame(socket(), frame, {}, ignored);
+    }
     handshake::fail(ec);
   }
 
@@ -223,6 +229,8 @@ private:
                {result_.own.native_handle(), result_.data_kick.reading_end(),
                 result_.space_kick.reading_end()},
                ec);
+    if (ec == asio::error::broken_pipe || ec == asio::error::connection_reset)
+      ec = {}; // it may have said why before it left
     reader_.clear();
     state_ = state::ready;
   }
@@ -317,9 +325,14 @@ std::unique_ptr<handshake> make_connector_handshake(unique_fd socket, connect_op
   return std::make_unique<connector_handshake>(std::move(socket), std::move(options));
 }
 
+std::chrono::steady_clock::time_point deadline_after(std::chrono::nanoseconds timeout) noexcept {
+  constexpr std::chrono::nanoseconds year = std::chrono::hours(24 * 365);
+  return std::chrono::steady_clock::now() + std::min(timeout, year);
+}
+
 endpoint run_blocking(handshake& h, std::chrono::nanoseconds timeout, error_code& ec) {
   using clock = std::chrono::steady_clock;
-  const auto deadline = clock::now() + timeout;
+  const auto deadline = deadline_after(timeout);
   while (!h.run()) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - clock::now()).count();
     pollfd entry{h.socket(), POLLIN, 0};

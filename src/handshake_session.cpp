@@ -31,7 +31,9 @@ handshake_session::handshake_session(asio::any_io_executor executor, std::unique
 void handshake_session::start(std::chrono::nanoseconds timeout) {
   {
     const std::lock_guard lock(mutex_);
-    timer_.expires_after(timeout);
+    if (over_)
+      return;
+    timer_.expires_at(deadline_after(timeout));
     timer_.async_wait([self = shared_from_this()](error_code ec) {
       if (!ec)
         self->abort(error::handshake_timeout);

@@ -28,16 +28,24 @@ error_code last_error() noexcept {
  */
 class directory_lock {
 public:
-  directory_lock(const std::string& file, error_code& ec) {
+  /// `patience` is for honest neighbours, who hold it for an instant.
+  directory_lock(const std::string& file, std::chrono::milliseconds patience, error_code& ec) {
     const auto slash = file.find_last_of('/');
     const std::string directory = file.substr(0, slash + 1);
+    struct stat status {};
+    if (::stat(directory.c_str(), &status) != 0) {
+      ec = last_error();
+      return;
+    }
+    // In a directory of somebody else's, such as /tmp, anybody could hold the lock.
+    if (status.st_uid != ::geteuid() || (status.st_mode & S_IWOTH) != 0)
+      return;
     fd_.reset(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!fd_) {
       ec = last_error();
       return;
     }
-    // Not for ever: in a directory that is not private, anybody can hold the lock.
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+    const auto deadline = std::chrono::steady_clock::now() + patience;
     while (::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0) {
       if (errno != EWOULDBLOCK && errno != EINTR) {
         ec = last_error();
@@ -107,7 +115,7 @@ listening_socket listening_socket::open(std::string_view name, int backlog, erro
     return ec ? listening_socket() : std::move(result);
   }
 
-  const directory_lock lock(where.path, ec);
+  const directory_lock lock(where.path, std::chrono::seconds(2), ec);
   if (ec)
     return {};
   if (!bind_socket(result.native_handle(), where, ec) && ec == asio::error::address_in_use &&
@@ -135,7 +143,7 @@ void listening_socket::remove_file() noexcept {
     return;
   try {
     error_code ec;
-    const directory_lock lock(path_, ec);
+    const directory_lock lock(path_, std::chrono::milliseconds(100), ec);
     struct stat status {};
     if (!ec && ::lstat(path_.c_str(), &status) == 0 && status.st_dev == device_ &&
         status.st_ino == inode_)

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <new>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -137,6 +138,12 @@ detail::mirrored_mapping detail::mirrored_mapping::map(int fd, const layout::geo
   }
   if (::madvise(result.data(), size + geometry.ring_capacity, MADV_DONTFORK) != 0) {
     ec = last_error();
+    return {};
+  }
+  try {
+    result.guard_ = fork_guard(fork_claim{{-1, -1}, result.data(), size + geometry.ring_capacity});
+  } catch (const std::bad_alloc&) {
+    ec.assign(ENOMEM, boost::system::system_category());
     return {};
   }
   // Best effort: a core dump has better things to show.

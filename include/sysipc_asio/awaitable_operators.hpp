@@ -19,39 +19,39 @@ namespace sysipc_asio::detail {
 template <typename Operation, typename Executor, typename T>
 auto operator||(channel_operation<Operation, Executor> a, asio::awaitable<T, Executor> b) {
   using asio::experimental::awaitable_operators::operator||;
-  return as_awaitable(std::move(a)) || std::move(b);
+  return as_awaitable(std::move(a).detach()) || std::move(b);
 }
 
 template <typename Operation, typename Executor, typename T>
 auto operator||(asio::awaitable<T, Executor> a, channel_operation<Operation, Executor> b) {
   using asio::experimental::awaitable_operators::operator||;
-  return std::move(a) || as_awaitable(std::move(b));
+  return std::move(a) || as_awaitable(std::move(b).detach());
 }
 
 template <typename Operation1, typename Operation2, typename Executor>
 auto operator||(channel_operation<Operation1, Executor> a,
                 channel_operation<Operation2, Executor> b) {
   using asio::experimental::awaitable_operators::operator||;
-  return as_awaitable(std::move(a)) || as_awaitable(std::move(b));
+  return as_awaitable(std::move(a).detach()) || as_awaitable(std::move(b).detach());
 }
 
 template <typename Operation, typename Executor, typename T>
 auto operator&&(channel_operation<Operation, Executor> a, asio::awaitable<T, Executor> b) {
   using asio::experimental::awaitable_operators::operator&&;
-  return as_awaitable(std::move(a)) && std::move(b);
+  return as_awaitable(std::move(a).detach()) && std::move(b);
 }
 
 template <typename Operation, typename Executor, typename T>
 auto operator&&(asio::awaitable<T, Executor> a, channel_operation<Operation, Executor> b) {
   using asio::experimental::awaitable_operators::operator&&;
-  return std::move(a) && as_awaitable(std::move(b));
+  return std::move(a) && as_awaitable(std::move(b).detach());
 }
 
 template <typename Operation1, typename Operation2, typename Executor>
 auto operator&&(channel_operation<Operation1, Executor> a,
                 channel_operation<Operation2, Executor> b) {
   using asio::experimental::awaitable_operators::operator&&;
-  return as_awaitable(std::move(a)) && as_awaitable(std::move(b));
+  return as_awaitable(std::move(a).detach()) && as_awaitable(std::move(b).detach());
 }
 
 } // namespace sysipc_asio::detail

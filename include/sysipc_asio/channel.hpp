@@ -14,6 +14,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <ranges>
 #include <sysipc_asio/detail/channel_impl.hpp>
 #include <sysipc_asio/detail/channel_operation.hpp>
 #include <sysipc_asio/detail/default_token.hpp>
@@ -32,11 +33,12 @@ namespace detail {
 struct channel_access;
 }
 
-/// A value that can be sent as the bytes it consists of.
+/// A value that can be sent as the bytes it consists of; not what merely points to some.
 template <typename T>
-concept plain_value = std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T> &&
-                      !std::is_pointer_v<T> &&
-                      !std::is_const_v<T>;
+concept plain_value =
+    std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T> &&
+    !std::is_pointer_v<T> &&
+    !std::is_const_v<T> && !std::ranges::view<T> && !asio::is_const_buffer_sequence<T>::value;
 
 /// A two-way channel for messages between two processes of one host.
 /**
@@ -485,14 +487,9 @@ private:
   }
 
   template <typename Operation>
-  auto start(Operation operation, detail::error_sink sink) {
-    detail::channel_operation<Operation, Executor> result(impl_.get(), executor_,
-                                                          std::move(operation), sink);
-#if defined(SYSIPC_ASIO_HAS_AWAITABLE_FAST_PATH)
-    return result;
-#else
-    return detail::as_awaitable(std::move(result));
-#endif
+  detail::channel_operation<Operation, Executor> start(Operation operation,
+                                                       detail::error_sink sink) {
+    return {impl_.get(), executor_, std::move(operation), sink};
   }
 
   template <typename Operation, typename CompletionToken>

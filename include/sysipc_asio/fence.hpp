@@ -46,6 +46,22 @@ inline void full_fence() noexcept {
   std::atomic_thread_fence(std::memory_order_seq_cst);
 #endif
 }
+
+inline void acquire_fence() noexcept {
+#if defined(SYSIPC_ASIO_TSAN)
+  full_fence();
+#else
+  std::atomic_thread_fence(std::memory_order_acquire);
+#endif
+}
+
+inline void release_fence() noexcept {
+#if defined(SYSIPC_ASIO_TSAN)
+  full_fence();
+#else
+  std::atomic_thread_fence(std::memory_order_release);
+#endif
+}
 } // namespace detail
 
 /// The waker's fence: after it stored what the sleeper looks for, before it

@@ -119,6 +119,8 @@ public:
   void publish_tail() noexcept { words_->tx_tail.store(tail_, std::memory_order_relaxed); }
 
 private:
+  static constexpr std::size_t write_ahead = 512;
+
   std::byte* payload() const noexcept { return ring_ + (tail_ & mask_) + layout::commit_word_size; }
 
   layout::word64& commit_word_at(std::uint64_t position) const noexcept {
@@ -137,6 +139,9 @@ private:
     commit_word_at(next).store(0, std::memory_order_relaxed);
     store_commit_word(layout::commit_word(layout::record_kind::data, n));
     tail_ = next;
+    // The lines there were read by the consumer a lap ago: asking for them back early
+    // keeps stores from queueing up behind them. The second mapping makes it safe.
+    detail::prefetch_for_write(ring_ + (next & mask_) + write_ahead);
   }
 
   ring_status reserve_slowly(std::size_t n) noexcept {

@@ -7,6 +7,7 @@
 #include <boost/interprocess/mapped_region.hpp>
 #include <cstddef>
 #include <sysipc_asio/detail/config.hpp>
+#include <sysipc_asio/detail/fork_guard.hpp>
 #include <sysipc_asio/detail/unique_fd.hpp>
 #include <sysipc_asio/layout.hpp>
 
@@ -32,6 +33,7 @@ public:
 private:
   boost::interprocess::mapped_region segment_;
   boost::interprocess::mapped_region mirror_;
+  fork_guard guard_; ///< last, to be gone before the addresses are free
 };
 
 } // namespace detail

@@ -78,6 +78,8 @@ public:
     if ((word & 1) == 0 || word == kicked_) [[likely]]
       return false;
     kicked_ = word;
+    // Pairs with the release fence before a closing side's last odd word.
+    detail::acquire_fence();
     return true;
   }
 
@@ -124,11 +126,11 @@ inline void cpu_relax() noexcept {
  */
 class look_pacer {
 public:
-  static constexpr std::uint64_t max_steps = 32;
+  static constexpr std::uint64_t max_steps = 64;
 
   /// To be called when nothing was found; `consumed` counts messages.
   void pause(std::uint64_t consumed) noexcept {
-    std::uint64_t steps = std::min(consumed - seen_, max_steps);
+    std::uint64_t steps = std::min(4 * (consumed - seen_), max_steps);
     seen_ = consumed;
     do
       cpu_relax();
@@ -148,7 +150,7 @@ private:
 class spin_history {
 public:
   static constexpr int max_credit = 8;
-  static constexpr int probe_interval = 16;
+  static constexpr unsigned probe_interval = 16;
 
   bool worth_a_try() noexcept {
     if (credit_ > 0)
@@ -160,7 +162,7 @@ public:
 
 private:
   int credit_ = max_credit;
-  int idle_waits_ = 0;
+  unsigned idle_waits_ = 0;
 };
 
 /// What one direction of a channel keeps between its waits.

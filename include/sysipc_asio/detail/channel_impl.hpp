@@ -47,6 +47,9 @@ public:
   void arm_for_good() noexcept {
     if (armed())
       disarm();
+    // Release: whoever sees the word must see what it is about, the state. Pairs with
+    // the acquire fence in kick_gate::due().
+    release_fence();
     arm();
   }
 
@@ -165,7 +168,7 @@ private:
 };
 
 /// One side of an open channel. Operations that sleep share its ownership.
-class channel_impl final : public std::enable_shared_from_this<channel_impl>, private fork_guard {
+class channel_impl final : public std::enable_shared_from_this<channel_impl> {
 public:
   /// @throws boost::system::system_error if the reactor can't take the descriptors
   channel_impl(asio::any_io_executor executor, endpoint&& e, const channel_options& options);
@@ -174,7 +177,9 @@ public:
   outbound out;
   inbound in;
 
-  condition state() const noexcept { return condition_.load(std::memory_order_acquire); }
+  condition state() const noexcept {
+    return static_cast<condition>(condition_.load(std::memory_order_acquire));
+  }
 
   void note_hang_up() noexcept;
   /// The peer broke the rules: nothing more is exchanged.
@@ -194,15 +199,17 @@ public:
   bool peer_says_closed() const noexcept;
 
 private:
-  void on_fork_child() noexcept override;
-
   segment own_;
   peer_segment peer_;
   peer_credentials credentials_;
   sysipc_asio::backend backend_;
   fence_mode fences_;
-  std::atomic<condition> condition_{condition::open};
+  /// Leaves `from` for `to`; false if it was something else.
+  bool change(condition from, condition to) noexcept;
+
+  std::atomic<unsigned char> condition_{static_cast<unsigned char>(condition::open)};
   std::atomic<bool> reset_reported_{false};
+  fork_guard guard_;
 };
 
 } // namespace sysipc_asio::detail

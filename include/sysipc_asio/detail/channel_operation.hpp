@@ -18,18 +18,22 @@
 // The one way to complete without suspending is a specialisation of the awaiter
 // that Asio wraps around asynchronous operations. It is a detail of Asio, so it is
 // used only for the versions whose source it was checked against; elsewhere, or
-// with SYSIPC_ASIO_NO_AWAITABLE_FAST_PATH, the awaitable members are coroutines.
+// with SYSIPC_ASIO_NO_AWAITABLE_FAST_PATH, the awaitable members complete through
+// the executor each time, as any asynchronous operation does.
 #if !defined(SYSIPC_ASIO_NO_AWAITABLE_FAST_PATH) && BOOST_ASIO_VERSION >= 102600 &&                \
-    BOOST_ASIO_VERSION <= 103800
+    BOOST_ASIO_VERSION <= 103800 && !defined(BOOST_ASIO_ENABLE_HANDLER_TRACKING)
 #define SYSIPC_ASIO_HAS_AWAITABLE_FAST_PATH 1
 #endif
 
 namespace sysipc_asio::detail {
 
+template <typename Operation, typename Executor>
+class detached_operation;
+
 /// What `ch.receive()` and its like return: an operation that has not begun.
 /**
- * It can be co_awaited once, or called with a completion token, or turned into an
- * `asio::awaitable`. `Executor` is the channel's.
+ * It can be co_awaited once, or called with a completion token. `Executor` is the
+ * channel's.
  */
 template <typename Operation, typename Executor>
 class [[nodiscard]] channel_operation {
@@ -44,10 +48,13 @@ public:
   template <typename CompletionToken>
   requires asio::completion_token_for<CompletionToken, signature_t<Operation>>
   auto operator()(CompletionToken&& token) && {
-    return asio::async_compose<CompletionToken, signature_t<Operation>>(
-        perform_op<Operation>(channel_ ? channel_->shared_from_this() : nullptr,
-                              std::move(operation_), progress(), sink_),
-        token, *executor_);
+    return std::move(*this).detach()(std::forward<CompletionToken>(token));
+  }
+
+  /// What is left to do, as an object that no longer depends on the channel's.
+  detached_operation<Operation, Executor> detach() && {
+    return {channel_ ? channel_->shared_from_this() : nullptr, *executor_, std::move(operation_),
+            progress(), sink_};
   }
 
   /// Tries, and spins for a slice at most. True if the operation is over.
@@ -107,31 +114,37 @@ private:
   std::optional<wait_progress> progress_;
 };
 
-/// The rest of an operation whose try_now() gave false.
+/// The rest of an operation whose try_now() gave false, or the whole of one.
+/** Shares the ownership of the channel, and does nothing before it is called. */
 template <typename Operation, typename Executor>
-class suspended_operation {
+class detached_operation {
 public:
-  explicit suspended_operation(channel_operation<Operation, Executor>& whole) noexcept
-      : whole_(&whole) {}
+  detached_operation(std::shared_ptr<channel_impl> channel, const Executor& executor,
+                     Operation operation, const wait_progress& progress, error_sink sink)
+      : implementation_(std::move(channel), std::move(operation), progress, sink),
+        executor_(executor) {}
 
   template <typename CompletionToken>
   requires asio::completion_token_for<CompletionToken, signature_t<Operation>>
-  auto operator()(CompletionToken&& token) {
-    return std::move(*whole_)(std::forward<CompletionToken>(token));
+  auto operator()(CompletionToken&& token) && {
+    return asio::async_compose<CompletionToken, signature_t<Operation>>(std::move(implementation_),
+                                                                        token, executor_);
   }
 
 private:
-  channel_operation<Operation, Executor>* whole_;
+  perform_op<Operation> implementation_;
+  Executor executor_;
 };
 
 /// The operation as a coroutine, which composes with awaitable_operators.
+/**
+ * Takes nothing before the executor's turn: of several that are launched together,
+ * one can still be cancelled by another then.
+ */
 template <typename Operation, typename Executor>
 asio::awaitable<typename Operation::result_type, Executor>
-as_awaitable(channel_operation<Operation, Executor> begun) {
-  if (begun.try_now())
-    co_return begun.take();
-  suspended_operation<Operation, Executor> rest(begun);
-  co_return co_await std::move(rest);
+as_awaitable(detached_operation<Operation, Executor> whole) {
+  co_return co_await std::move(whole);
 }
 
 } // namespace sysipc_asio::detail
@@ -143,17 +156,18 @@ template <typename Signature, typename Operation, typename ChannelExecutor, type
 class awaitable_async_op<
     Signature, ::sysipc_asio::detail::channel_operation<Operation, ChannelExecutor>, Executor> {
   using operation_type = ::sysipc_asio::detail::channel_operation<Operation, ChannelExecutor>;
-  using rest_type = ::sysipc_asio::detail::suspended_operation<Operation, ChannelExecutor>;
+  using rest_type = ::sysipc_asio::detail::detached_operation<Operation, ChannelExecutor>;
 
 public:
-  awaitable_async_op(operation_type&& whole, awaitable_frame_base<Executor>* frame)
-      : operation_(&whole), rest_(whole), frame_(frame) {}
+  awaitable_async_op(operation_type&& operation, awaitable_frame_base<Executor>* frame)
+      : operation_(&operation), frame_(frame) {}
 
   bool await_ready() { return operation_->try_now(); }
 
   template <typename Handle>
   void await_suspend(Handle handle) {
-    suspended_.emplace(std::move(rest_), frame_);
+    rest_.emplace(std::move(*operation_).detach());
+    suspended_.emplace(std::move(*rest_), frame_); // keeps a reference to *rest_
     suspended_->await_suspend(handle);
   }
 
@@ -165,8 +179,8 @@ public:
 
 private:
   operation_type* operation_;
-  rest_type rest_;
   awaitable_frame_base<Executor>* frame_;
+  std::optional<rest_type> rest_;
   std::optional<awaitable_async_op<Signature, rest_type, Executor>> suspended_;
 };
 

@@ -35,6 +35,16 @@ inline void copy_bytes(void* to, const void* from, std::size_t n) noexcept {
     std::memcpy(d, s, n);
 }
 
+/// Asks for the ownership of a line that will be written soon.
+inline void prefetch_for_write(const void* p) noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  // By hand: without -mprfchw, __builtin_prefetch() only prefetches for reading.
+  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(p)));
+#else
+  __builtin_prefetch(p, 1);
+#endif
+}
+
 /// Gathers the `n` bytes of a constant buffer sequence.
 template <typename ConstBufferSequence>
 void copy_from_buffers(std::byte* to, const ConstBufferSequence& buffers, std::size_t n) noexcept {

@@ -5,6 +5,7 @@
 #define SYSIPC_ASIO_DETAIL_DOORBELL_HPP
 
 #include <sysipc_asio/detail/config.hpp>
+#include <sysipc_asio/detail/fork_guard.hpp>
 #include <sysipc_asio/detail/unique_fd.hpp>
 
 /// The doorbells of the interprocess backend: pipes, one for each thing that a
@@ -15,7 +16,7 @@
  * processes share an eventfd's: a hostile peer clears the flag, fills the counter
  * and so blocks the kick for ever. Of a pipe, the side that kicks makes it and
  * gives away only the reading end; nobody else can touch its writing end's flags.
- * doc/design.md has the measurements.
+ * doc/design.md has the measurements, and what a peer can still do.
  */
 namespace sysipc_asio::detail {
 
@@ -26,6 +27,11 @@ class kicker {
 public:
   static kicker create(error_code& ec);
 
+  kicker() = default;
+  kicker(kicker&&) noexcept = default;
+  kicker& operator=(kicker&& other) noexcept;
+  ~kicker() { close(); }
+
   /// Wakes whoever waits at the other end. Never blocks, never raises SIGPIPE.
   void kick() const noexcept;
 
@@ -34,9 +40,12 @@ public:
   int writing_end() const noexcept { return writing_end_.get(); }
 
 private:
+  void close() noexcept;
+
   unique_fd writing_end_;
   /// Kept, since a write to a pipe without readers raises SIGPIPE.
   unique_fd reading_end_;
+  fork_guard guard_;
 };
 
 /// True if `fd` is the reading end of a pipe.

@@ -70,6 +70,9 @@ std::unique_ptr<handshake> make_listener_handshake(unique_fd socket,
 /// The side that called connect.
 std::unique_ptr<handshake> make_connector_handshake(unique_fd socket, connect_options options);
 
+/// `timeout` from now, however large it is.
+std::chrono::steady_clock::time_point deadline_after(std::chrono::nanoseconds timeout) noexcept;
+
 /// Runs a handshake to its end, blocking this thread for `timeout` at most.
 endpoint run_blocking(handshake& h, std::chrono::nanoseconds timeout, error_code& ec);
 

@@ -7,6 +7,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <cstddef>
+#include <new>
 #include <sysipc_asio/detail/channel_impl.hpp>
 #include <sysipc_asio/error.hpp>
 #include <sysipc_asio/message.hpp>
@@ -201,7 +202,12 @@ public:
     const ring_consumer::record record = channel.in.ring.peek();
     if (record.status == ring_status::ok) [[likely]] {
       const std::size_t size = record.payload.size();
-      message_.assign(record.payload);
+      try {
+        message_.assign(record.payload);
+      } catch (const std::bad_alloc&) { // the message stays
+        ec = asio::error::no_memory;
+        return true;
+      }
       channel.in.ring.pop_front(size);
       channel.in.popped(channel, size);
     }

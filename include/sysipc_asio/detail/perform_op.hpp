@@ -172,8 +172,11 @@ private:
   void sleep(Self& self) {
     stage_ = stage::sleeping;
     const std::shared_ptr<channel_impl> keep = channel_; // `self` may be gone at once
-    operation_.side(*keep).bell().async_wait(asio::posix::stream_descriptor::wait_read,
-                                             std::move(self));
+    direction& mine = side();
+    mine.bell().async_wait(asio::posix::stream_descriptor::wait_read, std::move(self));
+    // A violation that the other direction found just before found no sleeper to rouse.
+    if (keep->state() == condition::violated)
+      mine.rouse();
   }
 
   /// Out of the initiating function, which must not call the handler.
