@@ -28,7 +28,8 @@ acceptor_impl::acceptor_impl(asio::any_io_executor executor, listening_socket so
                              listen_options options)
     : executor_(executor),
       options_(std::make_shared<const listen_options>(sane(std::move(options)))),
-      file_(std::move(socket)), socket_(executor, file_.native_handle()), relief_(executor) {
+      file_(std::move(socket)), socket_(executor, file_.native_handle()),
+      guard_(fork_claim{{file_.native_handle(), -1}}), relief_(executor) {
   file_.release();
 }
 
@@ -237,7 +238,7 @@ void acceptor_impl::close() {
     return;
   file_.remove_file(); // first: while the file is there, somebody listens
   error_code ignored;
-  socket_.close(ignored);
+  guard_.lift([&] { socket_.close(ignored); });
   relief_.cancel();
   blocking_clients_.clear();
   waiters aborted = take_waiting();
@@ -311,6 +312,8 @@ endpoint acceptor_impl::accept(error_code& ec) {
     if (clients.size() >= options_->max_pending) {
       clients.front().h->abort(error::handshake_timeout);
       clients.pop_front();
+      const std::lock_guard lock(mutex_);
+      ++failed_;
     }
     clients.push_back({make_listener_handshake(std::move(fresh), options_),
                        deadline_after(options_->handshake_timeout)});

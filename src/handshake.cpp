@@ -192,6 +192,7 @@ private:
     frame.receive_capacity = options_.channel.receive_capacity;
     frame.only_cpu = only_cpu();
     send_frame(socket(), frame, {}, ec);
+    hear_why(ec);
     state_ = state::welcome;
   }
 
@@ -229,10 +230,15 @@ private:
                {result_.own.native_handle(), result_.data_kick.reading_end(),
                 result_.space_kick.reading_end()},
                ec);
-    if (ec == asio::error::broken_pipe || ec == asio::error::connection_reset)
-      ec = {}; // it may have said why before it left
+    hear_why(ec);
     reader_.clear();
     state_ = state::ready;
+  }
+
+  /// A listener that left may have said why: the next read tells.
+  static void hear_why(error_code& ec) noexcept {
+    if (ec == asio::error::broken_pipe || ec == asio::error::connection_reset)
+      ec = {};
   }
 
   /// What a frame means that is not the one expected.

@@ -2,30 +2,15 @@
 // Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
 
 #include <boost/asio/error.hpp>
-#include <boost/system/system_error.hpp>
-#include <cerrno>
-#include <fcntl.h>
 #include <sysipc_asio/detail/handshake_session.hpp>
 #include <sysipc_asio/error.hpp>
 
 namespace sysipc_asio::detail {
-namespace {
-
-int duplicate(int fd) {
-  const int result = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
-  if (result < 0)
-    throw boost::system::system_error(errno, boost::system::system_category());
-  return result;
-}
-
-} // namespace
-
 handshake_session::handshake_session(asio::any_io_executor executor, std::unique_ptr<handshake> h,
                                      done_function done)
-    : handshake_(std::move(h)), socket_(executor), timer_(executor), done_(std::move(done)) {
-  unique_fd fd(duplicate(handshake_->socket()));
-  socket_.assign(fd.get());
-  fd.release();
+    : handshake_(std::move(h)), socket_(executor, handshake_->socket()), timer_(executor),
+      done_(std::move(done)) {
+  handshake_->release_socket();
 }
 
 void handshake_session::start(std::chrono::nanoseconds timeout) {

@@ -56,7 +56,9 @@ public:
   basic_acceptor(ExecutionContext& context, std::string_view name, listen_options options = {})
       : basic_acceptor(context.get_executor(), name, std::move(options)) {}
 
-  basic_acceptor(basic_acceptor&& other) noexcept = default;
+  /// Takes over `other`, which is left as if constructed from its executor.
+  basic_acceptor(basic_acceptor&& other) noexcept
+      : executor_(other.executor_), impl_(std::move(other.impl_)) {}
   basic_acceptor& operator=(basic_acceptor&& other) noexcept {
     if (this != &other) {
       close();

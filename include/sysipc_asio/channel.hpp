@@ -108,7 +108,8 @@ public:
   explicit basic_channel(ExecutionContext& context) : executor_(context.get_executor()) {}
 
   /// Takes over `other`, which is left as if constructed from its executor.
-  basic_channel(basic_channel&& other) noexcept = default;
+  basic_channel(basic_channel&& other) noexcept
+      : executor_(other.executor_), impl_(std::move(other.impl_)) {}
 
   /// Takes over a channel with a convertible executor type.
   template <typename Executor1>
@@ -448,7 +449,7 @@ private:
       return std::nullopt;
     }
     if (operation.side(*impl_).busy()) {
-      ec = error::operation_in_progress;
+      ec = detail::busy_error(*impl_);
       return std::nullopt;
     }
     if (!operation.attempt(*impl_, ec) || ec)
@@ -517,7 +518,7 @@ std::size_t basic_channel<Executor>::consume(F&& fn, std::size_t max, error_code
     return 0;
   }
   if (impl_->in.busy()) {
-    ec = error::operation_in_progress;
+    ec = detail::busy_error(*impl_);
     return 0;
   }
   return detail::consume(*impl_, fn, max, ec);

@@ -51,7 +51,8 @@ public:
   asio::const_buffer buffer() const noexcept { return {data(), size_}; }
   std::string_view view() const noexcept { return {reinterpret_cast<const char*>(data()), size_}; }
 
-  /// Replaces the payload. @throws std::bad_alloc, and then nothing has changed.
+  /// Replaces the payload, which must not be this message's own.
+  /** @throws std::bad_alloc, and then nothing has changed. */
   void assign(std::span<const std::byte> payload) {
     if (payload.size() > inline_size)
       heap_.reset(new std::byte[payload.size()]);

@@ -230,7 +230,7 @@ public:
   record peek() noexcept {
     // Acquire: pairs with the release store of the commit word in the producer.
     const std::uint64_t word = commit_word_here().load(std::memory_order_acquire);
-    if (word == 0)
+    if (word == 0 && !violated_)
       return {};
     const auto kind = static_cast<layout::record_kind>(word >> 32);
     const std::size_t length = static_cast<std::uint32_t>(word);

@@ -86,6 +86,7 @@ private:
   std::shared_ptr<const listen_options> options_;
   listening_socket file_;
   asio::posix::stream_descriptor socket_;
+  fork_guard guard_;
   asio::steady_timer relief_;
   bool watching_ = false;
   std::uint64_t next_id_ = 0;

@@ -6,11 +6,13 @@
 
 #include <atomic>
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <cstdint>
 #include <memory>
 #include <sysipc_asio/detail/endpoint.hpp>
 #include <sysipc_asio/detail/fork_guard.hpp>
+#include <sysipc_asio/error.hpp>
 #include <sysipc_asio/ring.hpp>
 #include <sysipc_asio/statistics.hpp>
 #include <sysipc_asio/wait.hpp>
@@ -211,6 +213,13 @@ private:
   std::atomic<bool> reset_reported_{false};
   fork_guard guard_;
 };
+
+/// Why an operation can't begin while another one of its kind waits.
+inline error_code busy_error(const channel_impl& channel) noexcept {
+  if (channel.state() >= condition::closed) // in a fork()ed child, the parent's waits for ever
+    return asio::error::bad_descriptor;
+  return error::operation_in_progress;
+}
 
 } // namespace sysipc_asio::detail
 

@@ -65,7 +65,7 @@ public:
     }
     auto& side = operation_.side(*channel_);
     if (side.busy()) [[unlikely]] {
-      error_ = error::operation_in_progress;
+      error_ = busy_error(*channel_);
       return true;
     }
     if (!side.take_turn()) [[unlikely]] {
@@ -159,8 +159,8 @@ class awaitable_async_op<
   using rest_type = ::sysipc_asio::detail::detached_operation<Operation, ChannelExecutor>;
 
 public:
-  awaitable_async_op(operation_type&& operation, awaitable_frame_base<Executor>* frame)
-      : operation_(&operation), frame_(frame) {}
+  awaitable_async_op(operation_type&& begun, awaitable_frame_base<Executor>* frame)
+      : operation_(&begun), frame_(frame) {}
 
   bool await_ready() { return operation_->try_now(); }
 

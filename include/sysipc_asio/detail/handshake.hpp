@@ -7,6 +7,7 @@
 #include <chrono>
 #include <memory>
 #include <sysipc_asio/detail/endpoint.hpp>
+#include <sysipc_asio/detail/fork_guard.hpp>
 #include <sysipc_asio/detail/frames.hpp>
 #include <sysipc_asio/options.hpp>
 
@@ -19,12 +20,16 @@ namespace sysipc_asio::detail {
  */
 class handshake {
 public:
-  explicit handshake(unique_fd socket) noexcept : socket_(std::move(socket)) {}
+  explicit handshake(unique_fd socket)
+      : owned_(std::move(socket)), socket_(owned_.get()), guard_(fork_claim{{socket_, -1}}) {}
   handshake(const handshake&) = delete;
   handshake& operator=(const handshake&) = delete;
   virtual ~handshake() = default;
 
-  int socket() const noexcept { return socket_.get(); }
+  int socket() const noexcept { return socket_; }
+
+  /// The socket is closed by the caller from here on, after this object is done with it.
+  void release_socket() noexcept { owned_.release(); }
 
   /// Goes as far as possible. True if it is over: see take(). Else it needs socket() to
   /// become readable.
@@ -52,7 +57,9 @@ protected:
   virtual void fail(const error_code& ec) noexcept;
 
 private:
-  unique_fd socket_;
+  unique_fd owned_;
+  int socket_;
+  fork_guard guard_;
 
 protected:
   frame_reader reader_;

@@ -39,7 +39,7 @@ private:
 
   std::mutex mutex_;
   std::unique_ptr<handshake> handshake_;
-  asio::posix::stream_descriptor socket_; ///< a duplicate, for the reactor
+  asio::posix::stream_descriptor socket_; ///< owns the handshake's socket
   asio::steady_timer timer_;
   done_function done_;
   bool over_ = false;

@@ -69,7 +69,7 @@ public:
       if (!channel_)
         return fail(self, asio::error::bad_descriptor);
       if (!lock_.lock(channel_, side()))
-        return fail(self, error::operation_in_progress);
+        return fail(self, busy_error(*channel_));
       if (channel_->state() >= condition::closed)
         return fail(self, asio::error::bad_descriptor);
       cancellations_ = side().cancellations();
@@ -156,8 +156,7 @@ private:
         wait_.next = wait_.machine.disarmed();
         break;
       case action::yield:
-        stage_ = stage::yielded;
-        return asio::post(std::move(self));
+        return post(self, stage::yielded);
       case action::sleep:
         return sleep(self);
       case action::complete:
@@ -187,8 +186,17 @@ private:
     auto executor = asio::get_associated_immediate_executor(self, self.get_io_executor());
     asio::dispatch(executor, std::move(self));
 #else
-    asio::post(std::move(self));
+    post(self, next);
 #endif
+  }
+
+  /// By way of the I/O executor: without one, a handler that has none of its own would be
+  /// posted to the system executor.
+  template <typename Self>
+  void post(Self& self, stage next) {
+    stage_ = next;
+    const auto executor = self.get_io_executor();
+    asio::post(executor, std::move(self));
   }
 
   template <typename Self>

@@ -96,7 +96,7 @@ void perform_blocking(const std::shared_ptr<channel_impl>& channel, Operation& o
   auto& side = operation.side(*channel);
   direction_lock lock;
   if (!lock.lock(channel, side)) {
-    ec = error::operation_in_progress;
+    ec = busy_error(*channel);
     return;
   }
   wait_machine machine(side.waiting(), true);
