@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# Builds and runs all tests. On a fresh Debian 12 nothing else is needed.
+#   --quick        without the long stress
+#   --sanitizers   also under ASan + UBSan and under TSan (twice the time each)
+# Environment: SYSIPC_ASIO_JOBS, how many compilers at once (default: the CPUs).
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+quick=no
+sanitizers=no
+for argument in "$@"; do
+  case $argument in
+    --quick) quick=yes ;;
+    --sanitizers) sanitizers=yes ;;
+    --help | -h)
+      sed -n '2,5s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+      exit 0
+      ;;
+    *)
+      echo "run.sh: unknown argument: $argument" >&2
+      exit 2
+      ;;
+  esac
+done
+
+example/packages.sh g++ clang cmake ninja-build clang-format strace \
+  libboost1.81-dev libboost-test1.81-dev libboost-program-options1.81-dev \
+  libboost-json1.81-dev libboost-context1.81-dev libboost1.81-tools-dev
+
+jobs=${SYSIPC_ASIO_JOBS:-$(nproc)}
+passed=0
+failed=0
+logs=build/logs
+mkdir -p "$logs"
+
+# step NAME COMMAND...: one line when it works, the whole output when it does not.
+step() {
+  local name=$1 log start=$SECONDS
+  shift
+  log="$logs/${name// /-}.log"
+  if "$@" >"$log" 2>&1; then
+    passed=$((passed + 1))
+    echo "ok      $name ($((SECONDS - start)) s)"
+  else
+    failed=$((failed + 1))
+    echo "FAILED  $name ($((SECONDS - start)) s): $*"
+    tail -n 100 "$log"
+    return 1
+  fi
+}
+
+# tests NAME FOLDER CTEST-ARGUMENT...: counts the tests, shows their lines.
+tests() {
+  local name=$1 folder=$2 log line bad total
+  shift 2
+  log="$logs/tests-${name// /-}.log"
+  ctest --test-dir "$folder" --output-on-failure --timeout 900 "$@" 2>&1 | tee "$log" |
+    grep -Ev '^ *Start ' || true
+  line=$(grep -E '[0-9]+% tests passed, [0-9]+ tests? failed out of [0-9]+' "$log" || true)
+  bad=$(sed -E 's/.*passed, ([0-9]+) tests?.*/\1/' <<<"$line")
+  total=$(sed -E 's/.*out of ([0-9]+).*/\1/' <<<"$line")
+  if [ -z "$line" ]; then
+    failed=$((failed + 1))
+    echo "FAILED  tests $name: ctest ended without a summary"
+  else
+    passed=$((passed + total - bad))
+    failed=$((failed + bad))
+  fi
+}
+
+build() { # build NAME FOLDER CMAKE-ARGUMENT...
+  local name=$1 folder=$2
+  shift 2
+  step "configure $name" cmake -S . -B "$folder" -G Ninja "$@" &&
+    step "build $name" cmake --build "$folder" -j "$jobs"
+}
+
+labels=()
+[ $quick = yes ] && labels=(-LE stress)
+
+# The preset `release`, with the compiler's default options.
+if build "release, g++" build -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER=g++ \
+  -DSYSIPC_ASIO_BUILD_TESTS=ON \
+  -DSYSIPC_ASIO_BUILD_EXAMPLES=ON -DSYSIPC_ASIO_BUILD_BENCH=ON; then
+  tests "release" build "${labels[@]}"
+  step "install and use" test/install.sh build || true
+fi
+
+# The other compiler and the other build tool: the library and the programs.
+build "clang" build/clang -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER=clang++ \
+  -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DSYSIPC_ASIO_BUILD_TESTS=OFF || true
+step "b2" b2 -q -j"$jobs" build-all || true
+step "b2 runs tests" b2 -q -j"$jobs" quick-tests || true
+
+if [ $sanitizers = yes ]; then
+  # Everything but the long stress, which they slow down without adding anything.
+  for sanitizer in address,undefined thread; do
+    folder=build/asan
+    [ $sanitizer = thread ] && folder=build/tsan
+    if build "$sanitizer" $folder -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+      -DSYSIPC_ASIO_SANITIZE=$sanitizer -DSYSIPC_ASIO_BUILD_BENCH=OFF; then
+      UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1 \
+        tests "$sanitizer" $folder -LE stress
+    fi
+  done
+fi
+
+step "formatting" bash -c 'git ls-files "*.hpp" "*.cpp" | xargs -r clang-format --dry-run -Werror' ||
+  true
+
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]

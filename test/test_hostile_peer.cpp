@@ -1,0 +1,402 @@
+// Copyright (c) 2026 the sysipc_asio authors.
+// Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
+
+// A peer that keeps to nothing: it may end the channel or keep it waiting, but not
+// block, crash or hang this side.
+
+#include "resources.hpp"
+#include "scratch.hpp"
+#include <atomic>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/test/unit_test.hpp>
+#include <fcntl.h>
+#include <functional>
+#include <random>
+#include <sysipc_asio/channel.hpp>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+using namespace sysipc_asio;
+using namespace sysipc_asio::test;
+using detail::unique_fd;
+
+namespace {
+
+/// Ends the program if a test blocks for good.
+class watchdog {
+public:
+  watchdog() { ::alarm(60); }
+  watchdog(const watchdog&) = delete;
+  watchdog& operator=(const watchdog&) = delete;
+  ~watchdog() { ::alarm(0); }
+};
+
+/// Our channel, and the peer's end as a hostile process would hold it.
+struct facing_a_hostile_peer {
+  explicit facing_a_hostile_peer(int threads = 1, channel_options options = small())
+      : context(threads) {
+    error_code ec;
+    auto ends = detail::make_endpoint_pair(options, options, ec);
+    BOOST_REQUIRE(!ec);
+    hostile = std::move(ends.second);
+    ch.emplace(detail::channel_access::open(asio::any_io_executor(context.get_executor()),
+                                            std::move(ends.first), options));
+  }
+
+  static channel_options small() {
+    channel_options options;
+    options.send_capacity = options.receive_capacity = 4096;
+    return options;
+  }
+
+  layout::word64& word(std::size_t offset) const {
+    return *reinterpret_cast<layout::word64*>(hostile.own.ring() + offset);
+  }
+  /// What the hostile peer "receives" so that we have room again.
+  void free_everything(std::uint64_t position) const {
+    hostile.own.words().rx_head.store(position);
+  }
+  void commit_nonsense() const {
+    word(0).store(~std::uint64_t{0});
+    hostile.data_kick.kick();
+  }
+  void fill_ring() const {
+    error_code ec;
+    while (ch->try_push(std::uint64_t{0}, ec))
+      ;
+    BOOST_TEST(ec == asio::error::would_block);
+  }
+
+  std::vector<int> descriptors() const {
+    return {hostile.data_bell.get(),          hostile.space_bell.get(),
+            hostile.data_kick.reading_end(),  hostile.data_kick.writing_end(),
+            hostile.space_kick.reading_end(), hostile.space_kick.writing_end()};
+  }
+  void clear_nonblocking() const {
+    for (const int fd : descriptors())
+      BOOST_REQUIRE(::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK) == 0);
+  }
+  /// Kicks until no more go in.
+  void fill_pipes() const {
+    for (const int fd : {hostile.data_kick.writing_end(), hostile.space_kick.writing_end()}) {
+      const std::vector<char> kicks(4096);
+      while (::write(fd, kicks.data(), kicks.size()) > 0)
+        ;
+    }
+  }
+
+  watchdog guard;
+  asio::io_context context;
+  detail::endpoint hostile;
+  mutable std::optional<channel> ch;
+};
+
+constexpr std::uint64_t record = 16; // of 8 bytes
+
+bool is_allowed(const error_code& ec) {
+  return !ec || ec == asio::error::would_block || ec == error::peer_protocol_violation ||
+         ec == asio::error::message_size ||
+         // What a peer may also say that keeps to the rules.
+         ec == asio::error::eof || ec == asio::error::connection_reset ||
+         ec == asio::error::broken_pipe;
+}
+
+/// Writes what may hurt all over the segment that the peer owns, until told to stop.
+class scribbler {
+public:
+  scribbler(const segment& own, unsigned seed)
+      : thread_([this, &own, seed] { scribble(own, std::minstd_rand(seed)); }) {}
+  ~scribbler() { finish(); }
+
+  void finish() {
+    stop_ = true;
+    if (thread_.joinable())
+      thread_.join();
+  }
+
+private:
+  void scribble(const segment& own, std::minstd_rand random) {
+    auto* const all = reinterpret_cast<std::byte*>(&own.words()) - layout::page;
+    while (!stop_) {
+      // Half of it where it is looked at: the words, and the head of the ring.
+      std::size_t offset = random() % own.size();
+      if (random() % 2 == 0)
+        offset = random() % 2 == 0 ? layout::page + random() % 7 * layout::block
+                                   : 2 * layout::page + random() % 64;
+      reinterpret_cast<layout::word64*>(all + offset / 8 * 8)->store(value(random));
+    }
+  }
+
+  static std::uint64_t value(std::minstd_rand& random) {
+    switch (random() % 8) {
+    case 0:
+      return 0;
+    case 1: // a record of a likely length
+      return layout::commit_word(layout::record_kind::data, random() % 64);
+    case 2: // and of an unlikely one
+      return layout::commit_word(layout::record_kind::data, random() % 8192);
+    case 3: // a position in the ring, likely or not
+      return random() % 256 * 8;
+    case 4:
+      return random() % 4;
+    case 5:
+      return random() % 256 == 0 ? layout::commit_word(layout::record_kind::end, 0) : 0;
+    case 6:
+      return ~std::uint64_t{0} - random() % 16;
+    default:
+      return std::uint64_t{random()} << 32 | random();
+    }
+  }
+
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+/// One operation that does not wait, of every kind.
+error_code anything(channel& ch, unsigned which) {
+  static std::vector<char> buffer(512);
+  error_code ec;
+  switch (which % 7) {
+  case 0:
+    ch.try_push(std::uint64_t{1}, ec);
+    break;
+  case 1:
+    ch.try_send(asio::buffer(buffer, which % 512), ec);
+    break;
+  case 2:
+    ch.try_receive(asio::buffer(buffer), ec);
+    break;
+  case 3:
+    ch.try_receive(ec);
+    break;
+  case 4:
+    ch.try_pop<std::uint64_t>(ec);
+    break;
+  default: {
+    std::size_t sum = 0;
+    ch.consume(
+        [&](std::span<const std::byte> payload) {
+          for (const std::byte byte : payload)
+            sum += std::to_integer<std::size_t>(byte);
+        },
+        10, ec);
+  }
+  }
+  return ec;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(a_peer_that_never_takes_its_kicks_does_not_block_ours) {
+  const facing_a_hostile_peer it;
+  it.clear_nonblocking();
+  for (std::uint64_t n = 0; n != 100'000; ++n) {    // more than a pipe holds
+    it.hostile.own.words().rx_arm.store(2 * n + 1); // asleep again, it says
+    BOOST_REQUIRE(it.ch->try_push(n));
+    it.free_everything((n + 1) * record);
+  }
+  BOOST_TEST(it.ch->stats().sent.kicks == 100'000U);
+}
+
+BOOST_AUTO_TEST_CASE(a_peer_that_kicks_for_nothing_does_not_block_what_waits) {
+  facing_a_hostile_peer it;
+  it.fill_pipes();
+  it.clear_nonblocking();
+  it.fill_ring();
+  bool received = false;
+  bool sent = false;
+  it.ch->async_pop<std::uint64_t>([&](error_code ec, std::uint64_t) { received = !ec; });
+  it.ch->async_push(std::uint64_t{0}, [&](error_code ec) { sent = !ec; });
+  it.context.run_for(std::chrono::milliseconds(20));
+  BOOST_TEST((!received && !sent));
+  it.free_everything(record);
+  it.hostile.space_kick.kick();
+  BOOST_TEST(eventually([&] { return it.context.poll(), sent; }));
+  it.word(record).store(0);
+  it.word(0).store(layout::commit_word(layout::record_kind::data, 8));
+  it.hostile.data_kick.kick();
+  BOOST_TEST(eventually([&] { return it.context.poll(), received; }));
+}
+
+BOOST_AUTO_TEST_CASE(a_kick_that_was_taken_away_again_does_not_block_the_one_who_drains) {
+  const facing_a_hostile_peer it;
+  it.clear_nonblocking();
+  const int bell = it.hostile.data_kick.reading_end(); // the same open file as ours
+  BOOST_TEST((detail::drain_bell(bell) == detail::bell::quiet));
+  std::atomic<bool> stop = false;
+  std::thread thief([&] {
+    char byte = 0;
+    while (!stop) {
+      it.hostile.data_kick.kick();
+      if (::read(bell, &byte, 1) != 1) // blocks if ours was first; then comes the next kick
+        break;
+    }
+  });
+  for (int i = 0; i != 20'000; ++i)
+    detail::drain_bell(bell);
+  stop = true;
+  it.hostile.data_kick.kick(); // in case it is blocked already
+  thief.join();
+}
+
+BOOST_AUTO_TEST_CASE(a_peer_that_holds_duplicates_of_everything_can_still_be_left) {
+  facing_a_hostile_peer it;
+  std::vector<unique_fd> duplicates;
+  for (const int fd : it.descriptors())
+    duplicates.emplace_back(::dup(fd));
+  error_code ec;
+  it.ch->async_receive([&](error_code result, const message&) { ec = result; });
+  it.context.poll();
+  it.ch->close();
+  it.context.restart();
+  it.context.run();
+  BOOST_TEST(ec == asio::error::operation_aborted);
+}
+
+BOOST_AUTO_TEST_CASE(a_peer_that_scribbles_gets_messages_a_wait_or_an_error) {
+  const unsigned seed = std::random_device()();
+  BOOST_TEST_MESSAGE("seed " << seed);
+  std::minstd_rand random(seed);
+  std::uint64_t good = 0;
+  int violations = 0;
+  for (int round = 0; round != (address_sanitizer ? 100 : 300); ++round) {
+    const facing_a_hostile_peer it;
+    const scribbler scribbles(it.hostile.own, static_cast<unsigned>(random()));
+    for (int i = 0; i != 3000; ++i) {
+      const error_code ec = anything(*it.ch, static_cast<unsigned>(random()));
+      BOOST_TEST_CONTEXT("seed " << seed << ": " << ec.message())
+      BOOST_REQUIRE(is_allowed(ec));
+      good += !ec;
+      if (ec == error::peer_protocol_violation) {
+        ++violations;
+        break;
+      }
+    }
+  }
+  BOOST_TEST_MESSAGE(good << " operations, " << violations << " violations");
+  BOOST_TEST(good != 0U);
+  BOOST_TEST(violations != 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_peer_that_scribbles_and_dies_ends_every_wait) {
+  const unsigned seed = std::random_device()();
+  BOOST_TEST_MESSAGE("seed " << seed);
+  std::minstd_rand random(seed);
+  for (int round = 0; round != (address_sanitizer ? 60 : 300); ++round) {
+    channel_options options = facing_a_hostile_peer::small();
+    options.policy = std::array{wait_policy::adaptive, wait_policy::busy,
+                                wait_policy::sleepy}[static_cast<std::size_t>(round) % 3];
+    facing_a_hostile_peer it(1, options);
+    std::thread hostile([&] {
+      {
+        const scribbler scribbles(it.hostile.own, static_cast<unsigned>(round) + seed);
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        it.hostile.data_kick.kick();
+      }
+      it.hostile.data_kick = {};
+      it.hostile.space_kick = {};
+    });
+    error_code ec;
+    int messages = 0;
+    switch (round % 4) {
+    case 0:
+      while (!ec || ec == asio::error::message_size)
+        it.ch->blocking_receive(ec), ++messages;
+      break;
+    case 1:
+      while (!ec)
+        it.ch->blocking_push(1, ec), ++messages;
+      break;
+    default: {
+      std::function<void()> next = [&] {
+        if (round % 4 == 2)
+          it.ch->async_receive([&](error_code result, const message&) {
+            ec = result;
+            if (!ec)
+              next();
+          });
+        else
+          it.ch->async_push(1, [&](error_code result) {
+            ec = result;
+            if (!ec)
+              next();
+          });
+      };
+      next();
+      it.context.run();
+    }
+    }
+    hostile.join();
+    BOOST_TEST_CONTEXT("seed " << seed << ", round " << round << ": " << ec.message())
+    BOOST_TEST((ec && ec != asio::error::would_block && is_allowed(ec)));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_violation_that_receiving_found_ends_a_send_that_waits) {
+  facing_a_hostile_peer it;
+  it.fill_ring();
+  error_code sent;
+  error_code received;
+  it.ch->async_push(1, [&](error_code ec) { sent = ec; });
+  it.ch->async_receive([&](error_code ec, const message&) { received = ec; });
+  it.context.poll();
+  it.commit_nonsense();
+  it.context.run();
+  BOOST_TEST(received == error::peer_protocol_violation);
+  BOOST_TEST(sent == error::peer_protocol_violation);
+  error_code ec;
+  it.ch->try_push(1, ec);
+  BOOST_TEST(ec == error::peer_protocol_violation);
+  it.ch->blocking_receive(ec);
+  BOOST_TEST(ec == error::peer_protocol_violation);
+}
+
+BOOST_AUTO_TEST_CASE(a_violation_that_sending_found_ends_a_receive_that_waits) {
+  facing_a_hostile_peer it;
+  it.fill_ring();
+  error_code sent;
+  error_code received;
+  it.ch->async_receive([&](error_code ec, const message&) { received = ec; });
+  it.ch->async_push(1, [&](error_code ec) { sent = ec; });
+  it.context.poll();
+  it.free_everything(1 << 20); // more than was ever sent
+  it.hostile.space_kick.kick();
+  it.context.run();
+  BOOST_TEST(sent == error::peer_protocol_violation);
+  BOOST_TEST(received == error::peer_protocol_violation);
+}
+
+BOOST_AUTO_TEST_CASE(a_violation_ends_the_other_direction_also_in_another_thread) {
+  for (int round = 0; round != 300; ++round) {
+    facing_a_hostile_peer it(2);
+    it.fill_ring();
+    std::atomic<int> violations = 0;
+    const auto count = [&](error_code ec, auto&&...) {
+      violations += ec == error::peer_protocol_violation;
+    };
+    it.word(0).store(~std::uint64_t{0});
+    asio::post(it.context, [&] { it.ch->async_push(1, count); });
+    asio::post(it.context, [&] { it.ch->async_receive(count); });
+    std::thread other([&] { it.context.run_for(std::chrono::seconds(10)); });
+    it.context.run_for(std::chrono::seconds(10));
+    other.join();
+    BOOST_REQUIRE(violations == 2);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_violation_ends_a_send_that_blocks_another_thread) {
+  const facing_a_hostile_peer it;
+  it.fill_ring();
+  error_code sent;
+  std::thread sending([&] { it.ch->blocking_push(1, sent); });
+  BOOST_TEST(eventually([&] { return it.hostile.peer.words().tx_arm.load() % 2 == 1; }));
+  it.commit_nonsense();
+  error_code received;
+  it.ch->blocking_receive(received);
+  sending.join();
+  BOOST_TEST(received == error::peer_protocol_violation);
+  BOOST_TEST(sent == error::peer_protocol_violation);
+}
