@@ -28,6 +28,10 @@ namespace sysipc_asio {
  *
  * @par Thread Safety
  * Distinct objects: Safe. Shared objects: Unsafe.
+ *
+ * @par fork()
+ * A child does not inherit the acceptor: there, it accepts nothing, and leaves the
+ * socket file to the parent.
  */
 template <typename Executor = asio::any_io_executor>
 class basic_acceptor {

@@ -30,7 +30,7 @@ struct peer_credentials {
 };
 
 /// Decides whether a channel to this process may be opened.
-/** Called on the listener's or connector's executor; must not throw. */
+/** Called on the listener's or connector's executor; must not throw, nor use the acceptor. */
 using admission_predicate = std::function<bool(const peer_credentials&)>;
 
 /// The default: the same effective user as this process, or root.
@@ -68,8 +68,8 @@ struct listen_options {
   sysipc_asio::backend backend = sysipc_asio::backend::automatic;
   /// For one client's handshake.
   std::chrono::nanoseconds handshake_timeout = std::chrono::seconds(5);
-  /// Handshakes and finished channels that wait for an accept; further clients
-  /// wait in the socket's backlog.
+  /// Handshakes at a time; further clients wait in the socket's backlog, until one
+  /// ends or has had 100 ms. Each may take both rings' memory, see `max_capacity`.
   std::size_t max_pending = 64;
   /// The largest ring that a connector gets, in bytes.
   std::size_t max_capacity = 16 * 1024 * 1024;

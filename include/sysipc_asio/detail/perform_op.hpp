@@ -81,7 +81,7 @@ public:
         wait_.next = wait_.machine.cancelled();
       return run(self);
     case stage::yielded:
-      look_for_hang_up(*channel_, side());
+      give_way(*channel_, side());
       wait_.next = is_cancelled(self) ? wait_.machine.cancelled() : wait_.machine.yielded();
       return run(self);
     case stage::sleeping:

@@ -82,8 +82,11 @@ inline void wake(channel_impl& channel, direction& side) noexcept {
     channel.note_hang_up();
 }
 
-/// At every yield: a side that never sleeps must hear of its peer's death, too.
-inline void look_for_hang_up(channel_impl& channel, direction& side) noexcept {
+/// At every yield of a side that may never sleep.
+inline void give_way(channel_impl& channel, direction& side) noexcept {
+  if (side.waiting().limits.total == 0) // both sides on one CPU: the peer needs it
+    ::sched_yield();
+  // It must hear of its peer's death, too.
   if (side.hang_up_check_due() && channel.state() == condition::open &&
       bell_hung_up(side.bell_fd()))
     channel.note_hang_up();
@@ -109,11 +112,8 @@ void perform_blocking(const std::shared_ptr<channel_impl>& channel, Operation& o
       action = machine.spun(spin(*channel, operation, machine.slice()));
       break;
     case wait_machine::action::yield:
-      if (side.waiting().policy == wait_policy::busy) {
-        look_for_hang_up(*channel, side);
-        if (side.waiting().limits.total == 0) // one CPU: the peer needs it
-          ::sched_yield();
-      }
+      if (side.waiting().policy == wait_policy::busy)
+        give_way(*channel, side);
       action = machine.yielded();
       break;
     case wait_machine::action::arm:
