@@ -7,6 +7,7 @@
 #include "scratch.hpp"
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <deque>
 #include <mutex>
 #include <optional>
@@ -52,7 +53,8 @@ public:
     accept();
   }
   ~server() {
-    acceptor_.close();
+    // Where the handlers run: they use the acceptor, too.
+    asio::post(context_.get(), [this] { acceptor_.close(); });
     context_.finish();
   }
 
@@ -89,7 +91,7 @@ public:
 private:
   void accept() {
     acceptor_.async_accept([this](error_code ec, channel accepted) {
-      if (ec == asio::error::operation_aborted)
+      if (!acceptor_.is_open())
         return;
       {
         const std::lock_guard lock(mutex_);
