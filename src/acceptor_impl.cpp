@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sysipc_asio/detail/acceptor_impl.hpp>
+#include <sysipc_asio/detail/exceptions_as_errors.hpp>
 #include <sysipc_asio/error.hpp>
 #include <utility>
 #include <vector>
@@ -43,55 +44,59 @@ std::uint64_t acceptor_impl::failed_handshakes() const {
   return failed_;
 }
 
-void acceptor_impl::async_accept(endpoint_handler handler) {
-  endpoint_waiter waiter(executor_, std::move(handler));
-  std::unique_lock lock(mutex_);
+void acceptor_impl::async_accept(std::shared_ptr<endpoint_waiter> waiter) noexcept {
+  const std::lock_guard lock(mutex_);
   if (!socket_.is_open()) {
-    lock.unlock();
-    return waiter.complete(asio::error::bad_descriptor, {});
+    waiter->complete(asio::error::bad_descriptor);
+    return;
   }
   if (!ready_.empty()) {
-    endpoint e = std::move(ready_.front());
-    ready_.pop_front();
-    lock.unlock();
-    return waiter.complete({}, std::move(e));
+    if (waiter->complete({}, std::move(ready_.front())))
+      ready_.pop_front();
+    return;
   }
-  const std::uint64_t id = next_id_++;
-  if (auto slot = waiter.cancellation_slot(); slot.is_connected())
-    slot.assign([weak = weak_from_this(), id](asio::cancellation_type_t) {
-      if (const auto self = weak.lock())
-        self->cancel_one(id);
-    });
-  shared_waiters waiting_here = waiting_.lock();
-  if (!waiting_here)
-    waiting_ = waiting_here = std::make_shared<waiters>();
-  waiting_here->push_back({id, std::move(waiter)});
-  watch(waiting_here);
+  // Whoever gives up from here on finds itself in the list, for that takes the lock.
+  if (!waiter->attach(weak_from_this()))
+    return;
+  const error_code failure = exceptions_as_errors([&] { waiting_.push_back(waiter); });
+  if (failure)
+    waiter->complete(failure);
+  else
+    watch();
 }
 
 /// Has take_clients() called when a client comes, if somebody waits for one.
-void acceptor_impl::watch(const shared_waiters& waiting_here) {
-  if (watching_ || waiting_here->empty() || !socket_.is_open())
+void acceptor_impl::watch() noexcept {
+  if (watching_ || waiting_.empty() || !socket_.is_open())
     return;
-  if (sessions_.size() >= options_->max_pending)
-    return make_room_later(waiting_here);
-  watching_ = true;
+  const error_code failure = exceptions_as_errors([&] {
+    if (sessions_.size() >= options_->max_pending)
+      make_room_later();
+    else
+      wait_for_client();
+  });
+  if (failure)
+    abort_waiting(failure);
+  else
+    watching_ = true;
+}
+
+void acceptor_impl::wait_for_client() {
   socket_.async_wait(asio::posix::stream_descriptor::wait_read,
-                     [self = shared_from_this(), waiting_here](error_code ec) {
+                     [self = shared_from_this()](error_code ec) {
                        std::unique_lock lock(self->mutex_);
                        self->watching_ = false;
                        if (ec) // cancelled; whoever came since then still waits
-                         return self->watch(waiting_here);
+                         return self->watch();
                        lock.unlock();
-                       self->take_clients(waiting_here);
+                       self->take_clients();
                      });
 }
 
 /// There are as many handshakes as may be: one has to end, or to have had its time.
-void acceptor_impl::make_room_later(const shared_waiters& waiting_here) {
-  watching_ = true;
+void acceptor_impl::make_room_later() {
   relief_.expires_at(sessions_.front().begun + grace);
-  relief_.async_wait([self = shared_from_this(), waiting_here](error_code) {
+  relief_.async_wait([self = shared_from_this()](error_code) {
     std::unique_lock lock(self->mutex_);
     self->watching_ = false;
     std::shared_ptr<handshake_session> oldest;
@@ -99,7 +104,7 @@ void acceptor_impl::make_room_later(const shared_waiters& waiting_here) {
         clock::now() >= self->sessions_.front().begun + grace)
       oldest = self->sessions_.front().handshake.lock();
     if (!oldest)
-      return self->watch(waiting_here);
+      return self->watch();
     lock.unlock();
     oldest->abort(error::handshake_timeout); // and finished() watches again
   });
@@ -120,43 +125,42 @@ unique_fd acceptor_impl::take_client(error_code& ec) noexcept {
   }
 }
 
-void acceptor_impl::take_clients(const shared_waiters& waiting_here) {
+void acceptor_impl::take_clients() noexcept {
   for (;;) {
     std::unique_lock lock(mutex_);
-    if (!socket_.is_open() || waiting_here->empty())
+    if (!socket_.is_open() || waiting_.empty())
       return;
     if (sessions_.size() >= options_->max_pending)
-      return watch(waiting_here);
+      return watch();
     error_code ec;
     unique_fd client = take_client(ec);
     if (ec == asio::error::would_block)
-      return watch(waiting_here);
+      return watch();
     if (ec) {
       // No descriptor, no memory: the client stays in the backlog, the caller decides.
-      complete_front(*waiting_here, ec, {});
-      return watch(waiting_here);
+      give(ec);
+      return watch();
     }
     lock.unlock();
-    begin(std::move(client), waiting_here);
+    begin(std::move(client));
   }
 }
 
-void acceptor_impl::begin(unique_fd client, const shared_waiters& waiting_here) {
+void acceptor_impl::begin(unique_fd client) noexcept {
   std::shared_ptr<handshake_session> fresh;
-  try {
+  const error_code failure = exceptions_as_errors([&] {
     fresh = std::make_shared<handshake_session>(
         executor_, make_listener_handshake(std::move(client), options_),
-        [self = shared_from_this(), waiting_here](handshake_session& s, error_code ec, endpoint e) {
-          self->finished(s, ec, std::move(e), waiting_here);
+        [self = shared_from_this()](handshake_session& s, error_code ec, endpoint e) {
+          self->finished(s, ec, std::move(e));
         });
     const std::lock_guard lock(mutex_);
     sessions_.push_back({fresh, clock::now()});
-  } catch (const std::exception&) { // out of memory or descriptors: this client is turned away
-    const std::lock_guard lock(mutex_);
-    ++failed_;
-    return;
-  }
-  fresh->start(options_->handshake_timeout);
+  });
+  if (!failure)
+    return fresh->start(options_->handshake_timeout);
+  const std::lock_guard lock(mutex_); // this client is turned away
+  ++failed_;
 }
 
 void acceptor_impl::forget(const handshake_session& done) {
@@ -166,73 +170,57 @@ void acceptor_impl::forget(const handshake_session& done) {
   });
 }
 
-void acceptor_impl::finished(const handshake_session& done, const error_code& ec, endpoint e,
-                             const shared_waiters& waiting_here) {
+void acceptor_impl::finished(const handshake_session& done, const error_code& ec,
+                             endpoint e) noexcept {
   const std::lock_guard lock(mutex_);
   forget(done);
   if (!socket_.is_open())
     return;
-  const shared_waiters now = waiting_.lock(); // others may wait by now than when it began
-  if (ec)
+  if (ec ||
+      (!give({}, std::move(e)) && exceptions_as_errors([&] { ready_.push_back(std::move(e)); })))
     ++failed_;
-  else if (!now || now->empty())
-    ready_.push_back(std::move(e));
-  else
-    complete_front(*now, {}, std::move(e));
   relief_.cancel();
-  watch(now ? now : waiting_here);
+  watch();
 }
 
-void acceptor_impl::complete_front(waiters& from, const error_code& ec, endpoint e) {
-  endpoint_waiter front = std::move(from.front().waiter);
-  from.pop_front();
-  front.complete(ec, std::move(e));
-}
-
-void acceptor_impl::cancel_one(std::uint64_t id) {
-  waiters cancelled;
-  {
-    const std::lock_guard lock(mutex_);
-    const shared_waiters from = waiting_.lock();
-    if (!from)
-      return;
-    const auto found =
-        std::find_if(from->begin(), from->end(), [id](const waiting& w) { return w.id == id; });
-    if (found == from->end())
-      return;
-    cancelled.splice(cancelled.end(), *from, found);
-    if (from->empty()) { // an acceptor that nobody waits on keeps no context running
-      error_code ignored;
-      socket_.cancel(ignored);
-      relief_.cancel();
-    }
+/// Completes the accept that has waited longest. False, and `e` is left alone, if there is none.
+bool acceptor_impl::give(const error_code& ec, endpoint&& e) noexcept {
+  while (!waiting_.empty()) {
+    const auto first = std::move(waiting_.front());
+    waiting_.pop_front();
+    if (first->complete(ec, std::move(e)))
+      return true;
   }
-  abort_all(std::move(cancelled));
+  return false;
 }
 
-acceptor_impl::waiters acceptor_impl::take_waiting() {
-  const shared_waiters from = waiting_.lock();
-  return from ? std::exchange(*from, {}) : waiters();
+void acceptor_impl::abort_waiting(const error_code& ec) noexcept {
+  while (give(ec)) {
+  }
 }
 
-void acceptor_impl::abort_all(waiters aborted) {
-  for (auto& w : aborted)
-    w.waiter.complete(asio::error::operation_aborted, {});
+void acceptor_impl::given_up(const endpoint_waiter& who) noexcept {
+  const std::lock_guard lock(mutex_);
+  waiting_.remove_if([&](const auto& w) { return w.get() == &who; });
+  if (waiting_.empty()) // an acceptor that nobody waits on keeps no context running
+    stop_watching();
 }
 
-void acceptor_impl::cancel() {
-  std::unique_lock lock(mutex_);
-  if (!socket_.is_open())
-    return;
+void acceptor_impl::stop_watching() noexcept {
   error_code ignored;
   socket_.cancel(ignored);
   relief_.cancel();
-  waiters aborted = take_waiting();
-  lock.unlock();
-  abort_all(std::move(aborted));
 }
 
-void acceptor_impl::close() {
+void acceptor_impl::cancel() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!socket_.is_open())
+    return;
+  stop_watching();
+  abort_waiting(asio::error::operation_aborted);
+}
+
+void acceptor_impl::close() noexcept {
   std::unique_lock lock(mutex_);
   if (!socket_.is_open())
     return;
@@ -241,17 +229,24 @@ void acceptor_impl::close() {
   guard_.lift([&] { socket_.close(ignored); });
   relief_.cancel();
   blocking_clients_.clear();
-  waiters aborted = take_waiting();
+  abort_waiting(asio::error::operation_aborted);
   const auto unfinished = std::exchange(sessions_, {});
   const auto unclaimed = std::exchange(ready_, {});
   lock.unlock();
-  abort_all(std::move(aborted));
   for (const auto& s : unfinished)
     if (const auto alive = s.handshake.lock())
       alive->abort(asio::error::operation_aborted);
 }
 
 endpoint acceptor_impl::accept(error_code& ec) {
+  endpoint result;
+  const error_code failure = exceptions_as_errors([&] { result = accept_blocking(ec); });
+  if (failure)
+    ec = failure;
+  return result;
+}
+
+endpoint acceptor_impl::accept_blocking(error_code& ec) {
   auto& clients = blocking_clients_;
   {
     const std::lock_guard lock(mutex_);

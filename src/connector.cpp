@@ -4,12 +4,11 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/system/system_error.hpp>
 #include <cerrno>
 #include <mutex>
-#include <optional>
 #include <sys/socket.h>
 #include <sysipc_asio/detail/connector.hpp>
+#include <sysipc_asio/detail/exceptions_as_errors.hpp>
 #include <sysipc_asio/detail/handshake_session.hpp>
 #include <sysipc_asio/detail/name.hpp>
 #include <sysipc_asio/error.hpp>
@@ -45,22 +44,17 @@ unique_fd try_connect(const socket_address& where, error_code& ec) noexcept {
 }
 
 /// One async_connect(): retries while the backlog is full, then a session.
-class connector : public std::enable_shared_from_this<connector> {
+/** Kept alive by its own operations in the context. */
+class connector final : public endpoint_source, public std::enable_shared_from_this<connector> {
 public:
-  connector(const asio::any_io_executor& executor, endpoint_handler handler)
-      : executor_(executor), timer_(executor),
-        waiter_(std::in_place, executor, std::move(handler)) {}
+  connector(const asio::any_io_executor& executor, std::shared_ptr<endpoint_waiter> waiter)
+      : executor_(executor), timer_(executor), waiter_(std::move(waiter)) {}
 
-  void watch_slot() {
-    if (auto slot = waiter_->cancellation_slot(); slot.is_connected())
-      slot.assign([weak = weak_from_this()](asio::cancellation_type_t) {
-        if (const auto self = weak.lock())
-          self->stop(asio::error::operation_aborted);
-      });
-  }
-
-  void connect(const socket_address& where, const connect_options& options) {
-    where_ = where;
+  void connect(std::string_view name, const connect_options& options) {
+    error_code ec;
+    where_ = resolve_name(name, false, ec);
+    if (ec)
+      return complete(ec, {});
     options_ = options;
     deadline_ = deadline_after(options.timeout);
     // Not in here: nothing of the user's, such as the admission predicate, may run
@@ -69,80 +63,88 @@ public:
   }
 
   void shake(std::unique_ptr<handshake> h, clock::time_point deadline) {
-    std::shared_ptr<handshake_session> session;
-    try {
-      session = std::make_shared<handshake_session>(
-          executor_, std::move(h),
-          [self = shared_from_this()](handshake_session&, error_code ec, endpoint e) {
-            self->complete(ec, std::move(e));
-          });
-    } catch (const boost::system::system_error& e) {
-      return complete(e.code(), {});
-    }
+    const auto session = std::make_shared<handshake_session>(
+        executor_, std::move(h),
+        [self = shared_from_this()](handshake_session&, error_code ec, endpoint e) {
+          self->complete(ec, std::move(e));
+        });
     {
       const std::lock_guard lock(mutex_);
-      if (!waiter_) // cancelled meanwhile
+      if (over_) // cancelled meanwhile
         return;
       session_ = session;
     }
     session->start(deadline - clock::now());
   }
 
-  void complete(const error_code& ec, endpoint e) {
-    std::unique_lock lock(mutex_);
-    if (!waiter_)
-      return;
-    endpoint_waiter waiter = std::move(*waiter_);
-    waiter_.reset();
-    lock.unlock();
-    waiter.complete(ec, std::move(e));
-  }
-
 private:
-  bool cancelled() {
-    const std::lock_guard lock(mutex_);
-    return !waiter_;
+  void attempt() noexcept {
+    const error_code failure = exceptions_as_errors([&] { try_once(); });
+    if (failure)
+      complete(failure, {});
   }
 
-  void attempt() {
-    if (cancelled())
+  void try_once() {
+    std::unique_lock lock(mutex_);
+    if (over_)
       return;
     error_code ec;
     unique_fd fd = try_connect(where_, ec);
     if (!ec && !fd && clock::now() >= deadline_)
       ec = error::handshake_timeout;
+    if (!ec && !fd) {
+      timer_.expires_after(retry_interval);
+      timer_.async_wait([self = shared_from_this()](error_code waited) {
+        if (!waited)
+          self->attempt();
+      });
+      return;
+    }
+    lock.unlock();
     if (ec)
-      return complete(ec, {});
-    if (fd)
-      return shake(make_connector_handshake(std::move(fd), options_), deadline_);
-    const std::lock_guard lock(mutex_);
-    timer_.expires_after(retry_interval);
-    timer_.async_wait([self = shared_from_this()](error_code waited) {
-      if (!waited)
-        self->attempt();
-    });
+      complete(ec, {});
+    else
+      shake(make_connector_handshake(std::move(fd), options_), deadline_);
   }
 
-  void stop(const error_code& ec) {
+  void complete(const error_code& ec, endpoint&& e) noexcept {
+    waiter_->complete(ec, std::move(e));
+  }
+
+  void given_up(const endpoint_waiter&) noexcept override {
     std::unique_lock lock(mutex_);
+    over_ = true;
     timer_.cancel();
     const auto session = session_.lock();
     lock.unlock();
     if (session)
-      session->abort(ec);
-    complete(ec, {});
+      session->abort(asio::error::operation_aborted);
   }
 
   std::mutex mutex_;
   asio::any_io_executor executor_;
   asio::steady_timer timer_;
-  std::optional<endpoint_waiter> waiter_;
+  std::shared_ptr<endpoint_waiter> waiter_;
   /// Its own operations keep it alive; owning it here would be a cycle.
   std::weak_ptr<handshake_session> session_;
   socket_address where_;
   connect_options options_;
   clock::time_point deadline_{};
+  bool over_ = false;
 };
+
+/// Has `begin` called for a connector that brings `waiter` its endpoint, or an error.
+template <typename F>
+void with_connector(const asio::any_io_executor& executor, std::shared_ptr<endpoint_waiter> waiter,
+                    F&& begin) {
+  const error_code failure = exceptions_as_errors([&] {
+    const auto self = std::make_shared<connector>(executor, waiter);
+    if (waiter->attach(self))
+      begin(*self);
+  });
+  if (failure)
+    waiter->complete(failure);
+}
 
 } // namespace
 
@@ -166,21 +168,14 @@ endpoint connect_blocking(std::string_view name, const connect_options& options,
 }
 
 void connect_async(const asio::any_io_executor& executor, const std::string& name,
-                   const connect_options& options, endpoint_handler handler) {
-  const auto self = std::make_shared<connector>(executor, std::move(handler));
-  error_code ec;
-  const socket_address where = resolve_name(name, false, ec);
-  if (ec)
-    return self->complete(ec, {});
-  self->watch_slot();
-  self->connect(where, options);
+                   const connect_options& options, std::shared_ptr<endpoint_waiter> waiter) {
+  with_connector(executor, std::move(waiter), [&](connector& c) { c.connect(name, options); });
 }
 
 void handshake_async(const asio::any_io_executor& executor, std::unique_ptr<handshake> h,
-                     std::chrono::nanoseconds timeout, endpoint_handler handler) {
-  const auto self = std::make_shared<connector>(executor, std::move(handler));
-  self->watch_slot();
-  self->shake(std::move(h), deadline_after(timeout));
+                     std::chrono::nanoseconds timeout, std::shared_ptr<endpoint_waiter> waiter) {
+  with_connector(executor, std::move(waiter),
+                 [&](connector& c) { c.shake(std::move(h), deadline_after(timeout)); });
 }
 
 } // namespace sysipc_asio::detail

@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
 
 #include <boost/asio/error.hpp>
+#include <sysipc_asio/detail/exceptions_as_errors.hpp>
 #include <sysipc_asio/detail/handshake_session.hpp>
 #include <sysipc_asio/error.hpp>
 
@@ -13,8 +14,8 @@ handshake_session::handshake_session(asio::any_io_executor executor, std::unique
   handshake_->release_socket();
 }
 
-void handshake_session::start(std::chrono::nanoseconds timeout) {
-  {
+void handshake_session::start(std::chrono::nanoseconds timeout) noexcept {
+  const error_code failure = exceptions_as_errors([&] {
     const std::lock_guard lock(mutex_);
     if (over_)
       return;
@@ -23,11 +24,14 @@ void handshake_session::start(std::chrono::nanoseconds timeout) {
       if (!ec)
         self->abort(error::handshake_timeout);
     });
-  }
-  advance();
+  });
+  if (failure)
+    abort(failure);
+  else
+    advance();
 }
 
-void handshake_session::abort(const error_code& ec) {
+void handshake_session::abort(const error_code& ec) noexcept {
   std::unique_lock lock(mutex_);
   if (over_)
     return;
@@ -35,13 +39,13 @@ void handshake_session::abort(const error_code& ec) {
   finish(std::move(lock));
 }
 
-void handshake_session::advance() {
+void handshake_session::advance() noexcept {
   std::unique_lock lock(mutex_);
   if (over_)
     return;
   if (handshake_->run())
-    finish(std::move(lock));
-  else
+    return finish(std::move(lock));
+  const error_code failure = exceptions_as_errors([&] {
     socket_.async_wait(asio::posix::stream_descriptor::wait_read,
                        [self = shared_from_this()](error_code ec) {
                          if (ec)
@@ -49,9 +53,14 @@ void handshake_session::advance() {
                          else
                            self->advance();
                        });
+  });
+  if (!failure)
+    return;
+  handshake_->abort(failure);
+  finish(std::move(lock));
 }
 
-void handshake_session::finish(std::unique_lock<std::mutex> lock) {
+void handshake_session::finish(std::unique_lock<std::mutex> lock) noexcept {
   over_ = true;
   error_code ec;
   endpoint result = handshake_->take(ec);

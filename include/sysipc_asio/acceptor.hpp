@@ -95,12 +95,10 @@ public:
     auto socket = detail::listening_socket::open(name, options.backlog, ec);
     if (ec)
       return;
-    try {
+    ec = detail::exceptions_as_errors([&] {
       impl_ =
           std::make_shared<detail::acceptor_impl>(executor_, std::move(socket), std::move(options));
-    } catch (const boost::system::system_error& e) {
-      ec = e.code();
-    }
+    });
   }
   void open(std::string_view name, listen_options options = {}) {
     error_code ec;
@@ -178,14 +176,12 @@ private:
 
     template <typename Handler>
     void operator()(Handler&& handler) {
-      const channel_options options = impl_ ? impl_->options().channel : channel_options();
-      detail::channel_opener<std::decay_t<Handler>, Executor> opener(std::forward<Handler>(handler),
-                                                                     executor_, options);
+      auto waiter = detail::wait_for_channel(std::forward<Handler>(handler), executor_,
+                                             impl_ ? impl_->options().channel : channel_options());
       if (impl_)
-        impl_->async_accept(std::move(opener));
+        impl_->async_accept(std::move(waiter));
       else
-        detail::endpoint_waiter(executor_, std::move(opener))
-            .complete(asio::error::bad_descriptor, {});
+        waiter->complete(asio::error::bad_descriptor);
     }
 
   private:

@@ -12,12 +12,12 @@
 #include <boost/system/system_error.hpp>
 #include <limits>
 #include <memory>
-#include <new>
 #include <optional>
 #include <ranges>
 #include <sysipc_asio/detail/channel_impl.hpp>
 #include <sysipc_asio/detail/channel_operation.hpp>
 #include <sysipc_asio/detail/default_token.hpp>
+#include <sysipc_asio/detail/exceptions_as_errors.hpp>
 #include <sysipc_asio/detail/operations.hpp>
 #include <sysipc_asio/error.hpp>
 #include <sysipc_asio/message.hpp>
@@ -545,14 +545,10 @@ namespace detail {
 template <typename Executor>
 basic_channel<Executor> open_channel(const Executor& executor, endpoint&& e,
                                      const channel_options& options, error_code& ec) {
-  try {
-    return channel_access::open(executor, std::move(e), options);
-  } catch (const boost::system::system_error& failure) {
-    ec = failure.code();
-  } catch (const std::bad_alloc&) {
-    ec = asio::error::no_memory;
-  }
-  return basic_channel<Executor>(executor);
+  basic_channel<Executor> result(executor);
+  ec =
+      exceptions_as_errors([&] { result = channel_access::open(executor, std::move(e), options); });
+  return result;
 }
 
 } // namespace detail

@@ -33,9 +33,7 @@ public:
 
   template <typename Handler>
   void operator()(Handler&& handler) {
-    start_(asio::any_io_executor(executor_),
-           channel_opener<std::decay_t<Handler>, Executor>(std::forward<Handler>(handler),
-                                                           executor_, options_));
+    start_(executor_, wait_for_channel(std::forward<Handler>(handler), executor_, options_));
   }
 
 private:
@@ -49,8 +47,8 @@ public:
   start_connect(std::string_view name, connect_options options)
       : name_(name), options_(std::move(options)) {}
 
-  void operator()(const asio::any_io_executor& executor, endpoint_handler handler) {
-    connect_async(executor, name_, options_, std::move(handler));
+  void operator()(const asio::any_io_executor& executor, std::shared_ptr<endpoint_waiter> waiter) {
+    connect_async(executor, name_, options_, std::move(waiter));
   }
 
 private:

@@ -16,8 +16,8 @@ public:
   start_handshake(std::unique_ptr<handshake> h, std::chrono::nanoseconds timeout)
       : handshake_(std::move(h)), timeout_(timeout) {}
 
-  void operator()(const asio::any_io_executor& executor, endpoint_handler handler) {
-    handshake_async(executor, std::move(handshake_), timeout_, std::move(handler));
+  void operator()(const asio::any_io_executor& executor, std::shared_ptr<endpoint_waiter> waiter) {
+    handshake_async(executor, std::move(handshake_), timeout_, std::move(waiter));
   }
 
 private:

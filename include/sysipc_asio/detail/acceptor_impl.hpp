@@ -27,33 +27,25 @@ namespace sysipc_asio::detail {
  * that has been silent for a while gives way, so that silent clients can't shut
  * others out.
  *
- * Waiting handlers are owned by the operations in the execution context that will call
- * them (the wait for a client, a handshake), never by this object: a handler that owns
- * the acceptor would be a cycle that outlives the context.
+ * Memory or descriptors that run out are the error of the accepts that wait, or of the
+ * client that came; none of them throws from a handler.
  */
-class acceptor_impl : public std::enable_shared_from_this<acceptor_impl> {
+class acceptor_impl final : public endpoint_source,
+                            public std::enable_shared_from_this<acceptor_impl> {
 public:
   /// @throws boost::system::system_error if the reactor can't take the socket
   acceptor_impl(asio::any_io_executor executor, listening_socket socket, listen_options options);
 
-  void async_accept(endpoint_handler handler);
+  void async_accept(std::shared_ptr<endpoint_waiter> waiter) noexcept;
   endpoint accept(error_code& ec);
-  void cancel();
-  void close();
+  void cancel() noexcept;
+  void close() noexcept;
   bool is_open() const;
   std::uint64_t failed_handshakes() const;
   const listen_options& options() const noexcept { return *options_; }
 
 private:
   using clock = std::chrono::steady_clock;
-
-  struct waiting {
-    std::uint64_t id;
-    endpoint_waiter waiter;
-  };
-  // A list: 1.81's any_completion_handler can't be move-assigned.
-  using waiters = std::list<waiting>;
-  using shared_waiters = std::shared_ptr<waiters>;
 
   struct session {
     std::weak_ptr<handshake_session> handshake;
@@ -67,19 +59,20 @@ private:
   };
 
   // All of these with mutex_ held.
-  void watch(const shared_waiters& waiting_here);
-  void make_room_later(const shared_waiters& waiting_here);
-  void complete_front(waiters& from, const error_code& ec, endpoint e);
+  void watch() noexcept;
+  void wait_for_client();
+  void make_room_later();
+  void stop_watching() noexcept;
+  bool give(const error_code& ec, endpoint&& e = {}) noexcept;
+  void abort_waiting(const error_code& ec) noexcept;
   void forget(const handshake_session& done);
-  waiters take_waiting();
 
   unique_fd take_client(error_code& ec) noexcept;
-  void take_clients(const shared_waiters& waiting_here);
-  void begin(unique_fd client, const shared_waiters& waiting_here);
-  void finished(const handshake_session& done, const error_code& ec, endpoint e,
-                const shared_waiters& waiting_here);
-  void cancel_one(std::uint64_t id);
-  static void abort_all(waiters aborted);
+  void take_clients() noexcept;
+  void begin(unique_fd client) noexcept;
+  void finished(const handshake_session& done, const error_code& ec, endpoint e) noexcept;
+  void given_up(const endpoint_waiter& who) noexcept override;
+  endpoint accept_blocking(error_code& ec);
 
   mutable std::mutex mutex_;
   asio::any_io_executor executor_;
@@ -89,11 +82,10 @@ private:
   fork_guard guard_;
   asio::steady_timer relief_;
   bool watching_ = false;
-  std::uint64_t next_id_ = 0;
   std::uint64_t failed_ = 0;
-  std::weak_ptr<waiters> waiting_;
+  std::list<std::shared_ptr<endpoint_waiter>> waiting_;
   std::list<session> sessions_; ///< the oldest first
-  std::deque<endpoint> ready_;
+  std::list<endpoint> ready_;
   std::deque<blocking_client> blocking_clients_;
 };
 

@@ -17,13 +17,13 @@ namespace sysipc_asio::detail {
 /// Connects and shakes hands, blocking this thread.
 endpoint connect_blocking(std::string_view name, const connect_options& options, error_code& ec);
 
-/// Connects and shakes hands in an execution context.
+/// Connects and shakes hands in an execution context. Whatever fails is told to `waiter`.
 void connect_async(const asio::any_io_executor& executor, const std::string& name,
-                   const connect_options& options, endpoint_handler handler);
+                   const connect_options& options, std::shared_ptr<endpoint_waiter> waiter);
 
 /// Shakes hands on a socket that is connected already, in an execution context.
 void handshake_async(const asio::any_io_executor& executor, std::unique_ptr<handshake> h,
-                     std::chrono::nanoseconds timeout, endpoint_handler handler);
+                     std::chrono::nanoseconds timeout, std::shared_ptr<endpoint_waiter> waiter);
 
 } // namespace sysipc_asio::detail
 

@@ -4,84 +4,79 @@
 #ifndef SYSIPC_ASIO_DETAIL_ENDPOINT_WAITER_HPP
 #define SYSIPC_ASIO_DETAIL_ENDPOINT_WAITER_HPP
 
-#include <boost/asio/any_completion_executor.hpp>
-#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/associated_cancellation_slot.hpp>
-#include <boost/asio/associated_executor.hpp>
 #include <boost/asio/associator.hpp>
-#include <boost/asio/dispatch.hpp>
-#include <boost/asio/execution/outstanding_work.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/prefer.hpp>
-#include <boost/system/system_error.hpp>
-#include <new>
+#include <boost/asio/steady_timer.hpp>
+#include <memory>
+#include <mutex>
 #include <sysipc_asio/channel.hpp>
 #include <sysipc_asio/detail/endpoint.hpp>
 #include <utility>
 
 namespace sysipc_asio::detail {
 
-using endpoint_handler = asio::any_completion_handler<void(error_code, endpoint)>;
+class endpoint_waiter;
 
-/// A handler that waits for an endpoint, and the work that it stands for.
+/// What brings an endpoint; told if it is not wanted any more.
+class endpoint_source {
+public:
+  /// `who` was cancelled. Called from a handler of the context, without any lock held.
+  virtual void given_up(const endpoint_waiter& who) noexcept = 0;
+
+protected:
+  ~endpoint_source() = default;
+};
+
+/// A handler that waits for an endpoint.
+/**
+ * It belongs to a wait for a timer that never expires, and so to the execution context: Asio sees
+ * to its executor, its work and its cancellation, and completing it, which is to cancel that wait,
+ * allocates nothing.
+ */
 class endpoint_waiter {
 public:
-  endpoint_waiter(const asio::any_io_executor& io_executor, endpoint_handler handler)
-      : io_executor_(asio::prefer(io_executor, asio::execution::outstanding_work.tracked)),
-        executor_(asio::prefer(
-            asio::get_associated_executor(handler, asio::any_completion_executor(io_executor)),
-            asio::execution::outstanding_work.tracked)),
-        handler_(std::move(handler)) {}
+  explicit endpoint_waiter(const asio::any_io_executor& executor)
+      : parking_(executor, asio::steady_timer::time_point::max()) {}
 
-  auto cancellation_slot() const noexcept {
-    return asio::get_associated_cancellation_slot(handler_);
+  /// Once, before anything else: has `handler` called as `void(error_code)` when it is over.
+  template <typename Handler>
+  void start(Handler&& handler) {
+    parking_.async_wait(std::forward<Handler>(handler));
   }
 
-  /// Has the handler called on its executor, not inside this call. Once.
-  void complete(error_code ec, endpoint e) {
-    completion work(*this, ec, std::move(e));
-    asio::post(io_executor_, std::move(work));
-  }
+  /// Says whom to tell of a cancellation. False if there was one already.
+  bool attach(std::weak_ptr<endpoint_source> source) noexcept;
+
+  /// Hands over an error or an endpoint. False, and `e` is left alone, if nobody waits any more.
+  bool complete(const error_code& ec, endpoint&& e = {}) noexcept;
+
+  /// For the handler: the outcome.
+  endpoint take(error_code& ec) noexcept;
 
 private:
-  /// Out of the caller by way of the I/O executor, then onto the handler's own, since
-  /// any_completion_executor can't be required to post.
-  class completion {
-  public:
-    completion(endpoint_waiter& waiter, error_code ec, endpoint e)
-        : executor_(waiter.executor_), handler_(std::move(waiter.handler_)), ec_(ec),
-          endpoint_(std::move(e)) {}
+  enum class state : std::uint8_t { waiting, answered, over };
 
-    void operator()() {
-      asio::dispatch(
-          executor_, [handler = std::move(handler_), ec = ec_, e = std::move(endpoint_)]() mutable {
-            if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected())
-              slot.clear();
-            std::move(handler)(ec, std::move(e));
-          });
-    }
-
-  private:
-    asio::any_completion_executor executor_;
-    endpoint_handler handler_;
-    error_code ec_;
-    endpoint endpoint_;
-  };
-
-  asio::any_io_executor io_executor_;
-  asio::any_completion_executor executor_;
-  endpoint_handler handler_;
+  std::mutex mutex_;
+  asio::steady_timer parking_;
+  std::weak_ptr<endpoint_source> source_;
+  error_code ec_;
+  endpoint endpoint_;
+  state state_ = state::waiting;
 };
 
 /// Makes a channel of an endpoint, for the handler that asked for a channel.
 template <typename Handler, typename Executor>
 class channel_opener {
 public:
-  channel_opener(Handler handler, const Executor& executor, const channel_options& options)
-      : handler_(std::move(handler)), executor_(executor), options_(options) {}
+  channel_opener(Handler handler, const Executor& executor, const channel_options& options,
+                 std::shared_ptr<endpoint_waiter> waiter)
+      : handler_(std::move(handler)), executor_(executor), options_(options),
+        waiter_(std::move(waiter)) {}
 
-  void operator()(error_code ec, endpoint e) {
+  void operator()(const error_code&) {
+    error_code ec;
+    endpoint e = waiter_->take(ec);
+    waiter_.reset();
     basic_channel<Executor> result(executor_);
     if (!ec)
       result = open_channel(executor_, std::move(e), options_, ec);
@@ -94,7 +89,18 @@ private:
   Handler handler_;
   Executor executor_;
   channel_options options_;
+  std::shared_ptr<endpoint_waiter> waiter_;
 };
+
+/// Has `handler` wait for an endpoint, of which it gets a channel.
+template <typename Handler, typename Executor>
+std::shared_ptr<endpoint_waiter> wait_for_channel(Handler&& handler, const Executor& executor,
+                                                  const channel_options& options) {
+  auto waiter = std::make_shared<endpoint_waiter>(executor);
+  waiter->start(channel_opener<std::decay_t<Handler>, Executor>(std::forward<Handler>(handler),
+                                                                executor, options, waiter));
+  return waiter;
+}
 
 } // namespace sysipc_asio::detail
 

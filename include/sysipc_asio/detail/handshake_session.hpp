@@ -22,20 +22,21 @@ namespace sysipc_asio::detail {
 class handshake_session : public std::enable_shared_from_this<handshake_session> {
 public:
   /// Called once, without any lock held, from a handler of the context or from abort().
+  /** Does not throw. */
   using done_function = std::function<void(handshake_session&, error_code, endpoint)>;
 
   /// @throws boost::system::system_error if the reactor can't take the socket
   handshake_session(asio::any_io_executor executor, std::unique_ptr<handshake> h,
                     done_function done);
 
-  void start(std::chrono::nanoseconds timeout);
+  void start(std::chrono::nanoseconds timeout) noexcept;
 
   /// Ends the handshake with `ec`, unless it is over already.
-  void abort(const error_code& ec);
+  void abort(const error_code& ec) noexcept;
 
 private:
-  void advance();
-  void finish(std::unique_lock<std::mutex> lock);
+  void advance() noexcept;
+  void finish(std::unique_lock<std::mutex> lock) noexcept;
 
   std::mutex mutex_;
   std::unique_ptr<handshake> handshake_;
