@@ -107,7 +107,7 @@ void check(const plan& p, bool transports_given) {
 
 command parse_command_line(int argc, const char* const* argv) {
   std::string transports = "all";
-  std::string policy, fence, size, capacity, repeat, cpus, messages, rounds, warmup, kind;
+  std::string policy, fence, backend, size, capacity, repeat, cpus, messages, rounds, warmup, kind;
   command result;
   po::options_description visible("Options");
   auto add = visible.add_options();
@@ -119,6 +119,8 @@ command parse_command_line(int argc, const char* const* argv) {
       "how a channel waits: adaptive, busy, sleepy, kick_always");
   add("fence", po::value(&fence)->default_value("asymmetric")->value_name("NAME"),
       "asymmetric or symmetric");
+  add("backend", po::value(&backend)->default_value("automatic")->value_name("NAME"),
+      "of channels: automatic, kernel or interprocess");
   add("size", po::value(&size)->default_value("64")->value_name("BYTES"),
       "payload of each message");
   add("messages", po::value(&messages)->value_name("N"),
@@ -166,6 +168,10 @@ command parse_command_line(int argc, const char* const* argv) {
                                           wait_policy::sleepy, wait_policy::kick_always});
   p.common.fences =
       parse_name("--fence", fence, std::array{fence_mode::asymmetric, fence_mode::symmetric});
+  p.common.backend =
+      parse_name("--backend", backend,
+                 std::array{sysipc_asio::backend::automatic, sysipc_asio::backend::kernel,
+                            sysipc_asio::backend::interprocess});
   p.common.size = parse_number("size", size, 1, layout::max_payload(layout::max_ring_capacity));
   p.common.capacity =
       parse_number("capacity", capacity, layout::min_ring_capacity, layout::max_ring_capacity);

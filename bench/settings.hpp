@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <sysipc_asio/fence.hpp>
+#include <sysipc_asio/options.hpp>
 #include <sysipc_asio/wait.hpp>
 
 namespace bench {
@@ -27,6 +28,7 @@ struct settings {
   std::size_t capacity = 256 * 1024; ///< of each ring, in bytes
   sysipc_asio::wait_policy policy = sysipc_asio::wait_policy::adaptive;
   sysipc_asio::fence_mode fences = sysipc_asio::fence_mode::asymmetric;
+  sysipc_asio::backend backend = sysipc_asio::backend::automatic;
   placement cpus{};
 };
 

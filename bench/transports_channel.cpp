@@ -48,6 +48,7 @@ private:
     if (as == role::listener) {
       sysipc_asio::listen_options listen;
       listen.channel = options;
+      listen.backend = s.backend;
       listen.max_capacity = std::max(listen.max_capacity, s.capacity);
       return sysipc_asio::accept_on(asio::any_io_executor(context.get_executor()),
                                     std::move(connected), listen);

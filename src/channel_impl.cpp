@@ -7,11 +7,20 @@
 
 namespace sysipc_asio::detail {
 
-direction::direction(asio::any_io_executor executor, unique_fd bell, kicker waker,
+namespace {
+
+/// What a side sleeps on for `what`.
+bell_kind kind_for(const endpoint& e, bell_kind what) noexcept {
+  return e.backend == backend::kernel ? what : bell_kind::pipe;
+}
+
+} // namespace
+
+direction::direction(asio::any_io_executor executor, unique_fd bell, bell_kind kind, kicker waker,
                      layout::word64& arm, const layout::word64& peer_arm, fence_mode fences,
                      bool may_spin, const channel_options& options)
     : arm_(arm), gate_(peer_arm, fences), waker_(std::move(waker)), bell_fd_(bell.get()),
-      always_kick_(options.policy == wait_policy::kick_always),
+      kind_(kind), always_kick_(options.policy == wait_policy::kick_always),
       bell_(std::move(executor), bell_fd_) {
   bell.release(); // bell_ closes it from here on
   wait_.policy = options.policy;
@@ -25,7 +34,7 @@ void direction::kick(channel_impl& channel) noexcept {
     return channel.note_hang_up();
   ++kicks_;
   waker_.kick();
-  if (bell_hung_up(bell_fd_))
+  if (hung_up())
     channel.note_hang_up();
 }
 
@@ -69,7 +78,8 @@ void direction::publish(layout::counter_block& to, const direction_statistics& f
 }
 
 outbound::outbound(asio::any_io_executor executor, endpoint& e, const channel_options& options)
-    : direction(std::move(executor), std::move(e.space_bell), std::move(e.data_kick),
+    : direction(std::move(executor), std::move(e.space_bell),
+                kind_for(e, bell_kind::endpoint_space), std::move(e.data_kick),
                 e.own.words().tx_arm, e.peer.words().rx_arm, e.fences, e.may_spin, options),
       ring(e.own, e.peer), counters_(&e.own.words().sent) {}
 
@@ -79,8 +89,9 @@ void outbound::before_sleep(channel_impl&) noexcept {
 }
 
 inbound::inbound(asio::any_io_executor executor, endpoint& e, const channel_options& options)
-    : direction(std::move(executor), std::move(e.data_bell), std::move(e.space_kick),
-                e.own.words().rx_arm, e.peer.words().tx_arm, e.fences, e.may_spin, options),
+    : direction(std::move(executor), std::move(e.data_bell), kind_for(e, bell_kind::endpoint_data),
+                std::move(e.space_kick), e.own.words().rx_arm, e.peer.words().tx_arm, e.fences,
+                e.may_spin, options),
       ring(e.own, e.peer), counters_(&e.own.words().received) {}
 
 void inbound::before_sleep(channel_impl& channel) noexcept {

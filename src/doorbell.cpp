@@ -4,10 +4,11 @@
 #include <atomic>
 #include <cerrno>
 #include <fcntl.h>
-#include <new>
 #include <poll.h>
 #include <sched.h>
 #include <sysipc_asio/detail/doorbell.hpp>
+#include <sysipc_asio/detail/exceptions_as_errors.hpp>
+#include <sysipc_asio/detail/kernel_endpoint.hpp>
 #include <unistd.h>
 
 namespace sysipc_asio::detail {
@@ -37,12 +38,9 @@ kicker kicker::create(error_code& ec) {
   kicker result;
   result.reading_end_.reset(fds[0]);
   result.writing_end_.reset(fds[1]);
-  try {
-    result.guard_ = fork_guard(fork_claim{{fds[0], fds[1]}});
-  } catch (const std::bad_alloc&) {
-    ec.assign(ENOMEM, boost::system::system_category());
+  ec = exceptions_as_errors([&] { result.guard_ = fork_guard(fork_claim{{fds[0], fds[1]}}); });
+  if (ec)
     return {};
-  }
   // One page is plenty; the kernel bounds the pages of all pipes of a user.
   ::fcntl(fds[1], F_SETPIPE_SZ, ::getpagesize());
   // A pipe keeps the page of its first byte: kicks need no memory from here on.
@@ -62,13 +60,27 @@ kicker& kicker::operator=(kicker&& other) noexcept {
     writing_end_ = std::move(other.writing_end_);
     reading_end_ = std::move(other.reading_end_);
     guard_ = std::move(other.guard_);
+    wakes_ = other.wakes_;
   }
   return *this;
+}
+
+kicker kicker::of_endpoint(unique_fd fd, bell_kind wakes, error_code& ec) {
+  kicker result;
+  ec = exceptions_as_errors([&] { result.guard_ = fork_guard(fork_claim{{fd.get(), -1}}); });
+  if (ec)
+    return {};
+  result.writing_end_ = std::move(fd);
+  result.wakes_ = wakes;
+  return result;
 }
 
 void kicker::close() noexcept {
   if (!writing_end_)
     return;
+  // To close it would not do: mappings keep an endpoint open.
+  if (wakes_ != bell_kind::pipe)
+    shut_endpoint_down(writing_end_.get());
   // A child forked in between would keep the writing end, and the peer would never
   // see the hang-up.
   guard_.lift([this] {
@@ -78,6 +90,8 @@ void kicker::close() noexcept {
 }
 
 void kicker::kick() const noexcept {
+  if (wakes_ != bell_kind::pipe)
+    return kick_endpoint(writing_end_.get(), wakes_);
   const char byte = 1;
   // EAGAIN means full of kicks that the peer has not taken: it will wake. After
   // ENOMEM a kick that is dropped would leave it asleep for good.
@@ -107,12 +121,19 @@ bell drain_bell(int fd) noexcept {
   }
 }
 
-bell wait_bell(int fd) noexcept {
-  pollfd entry{fd, POLLIN, 0};
+bell take_kick(int fd, bell_kind kind) noexcept {
+  if (kind == bell_kind::pipe)
+    return drain_bell(fd);
+  // The arm word itself says that the kick was heard.
+  return bell_hung_up(fd) ? bell::hung_up : bell::rung;
+}
+
+bell wait_bell(int fd, bell_kind kind) noexcept {
+  pollfd entry{fd, static_cast<short>(kind == bell_kind::endpoint_space ? POLLOUT : POLLIN), 0};
   // The limit is for a violation that the other direction's thread found meanwhile.
   if (::poll(&entry, 1, 1000) != 1)
     return bell::quiet;
-  return drain_bell(fd);
+  return take_kick(fd, kind);
 }
 
 bool bell_hung_up(int fd) noexcept {

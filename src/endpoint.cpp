@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <sysipc_asio/detail/endpoint.hpp>
+#include <sysipc_asio/detail/kernel_endpoint.hpp>
+#include <sysipc_asio/error.hpp>
 #include <unistd.h>
 
 namespace sysipc_asio {
@@ -25,7 +27,36 @@ void give(const endpoint& from, endpoint& to, error_code& ec) {
     to.data_bell = duplicate(from.data_kick.reading_end(), ec);
   if (!ec)
     to.space_bell = duplicate(from.space_kick.reading_end(), ec);
-  to.credentials = {::getpid(), ::geteuid(), ::getegid()};
+}
+
+using endpoint_pair = std::pair<endpoint, endpoint>;
+
+endpoint_pair interprocess_pair(const channel_options& first, const channel_options& second,
+                                error_code& ec) {
+  endpoint_pair result;
+  result.first = make_own_half(first.send_capacity, ec);
+  if (!ec)
+    result.second = make_own_half(second.send_capacity, ec);
+  give(result.first, result.second, ec);
+  give(result.second, result.first, ec);
+  return result;
+}
+
+endpoint_pair kernel_pair(const channel_options& first, const channel_options& second,
+                          error_code& ec) {
+  endpoint_pair result;
+  auto [one, other] = make_endpoints(first.send_capacity, second.send_capacity, ec);
+  const int first_fd = one.get();
+  const int second_fd = other.get();
+  if (!ec)
+    result.first = make_own_half(std::move(one), first.send_capacity, ec);
+  if (!ec)
+    result.second = make_own_half(std::move(other), second.send_capacity, ec);
+  if (!ec)
+    result.first.peer = peer_segment::of_endpoint(first_fd, result.second.own.ring_capacity(), ec);
+  if (!ec)
+    result.second.peer = peer_segment::of_endpoint(second_fd, result.first.own.ring_capacity(), ec);
+  return result;
 }
 
 } // namespace
@@ -40,22 +71,48 @@ endpoint make_own_half(std::size_t ring_capacity, error_code& ec) {
   return result;
 }
 
-std::pair<endpoint, endpoint> make_endpoint_pair(const channel_options& first,
-                                                 const channel_options& second, error_code& ec) {
-  std::pair<endpoint, endpoint> result;
-  result.first = make_own_half(first.send_capacity, ec);
+endpoint make_own_half(unique_fd fd, std::size_t ring_capacity, error_code& ec) {
+  endpoint result;
+  result.backend = backend::kernel;
+  result.own = segment::of_endpoint(fd.get(), ring_capacity, ec);
+  // One descriptor for each way to wait, and for each way to wake: every direction
+  // of a channel opens and closes its own.
   if (!ec)
-    result.second = make_own_half(second.send_capacity, ec);
-  give(result.first, result.second, ec);
-  give(result.second, result.first, ec);
+    result.space_bell = duplicate(fd.get(), ec);
+  if (!ec)
+    result.data_kick = kicker::of_endpoint(duplicate(fd.get(), ec), bell_kind::endpoint_data, ec);
+  if (!ec)
+    result.space_kick = kicker::of_endpoint(duplicate(fd.get(), ec), bell_kind::endpoint_space, ec);
+  result.data_bell = std::move(fd);
+  return result;
+}
+
+std::pair<endpoint, endpoint> make_endpoint_pair(const channel_options& first,
+                                                 const channel_options& second, backend wanted,
+                                                 error_code& ec) {
+  endpoint_pair result;
+  if (choose_backend(wanted, ec) == backend::kernel)
+    result = kernel_pair(first, second, ec);
+  if (!result.first.own && (!ec || wanted == backend::automatic))
+    result = interprocess_pair(first, second, ec);
+  if (ec)
+    return {};
   const bool asymmetric = first.fences == fence_mode::asymmetric &&
                           second.fences == fence_mode::asymmetric && register_asymmetric_fences();
   result.first.fences = result.second.fences =
       asymmetric ? fence_mode::asymmetric : fence_mode::symmetric;
   result.first.may_spin = result.second.may_spin = only_cpu() < 0;
-  if (ec)
-    return {};
+  result.first.credentials = result.second.credentials = {::getpid(), ::geteuid(), ::getegid()};
   return result;
+}
+
+backend choose_backend(backend wanted, error_code& ec) noexcept {
+  ec = {};
+  if (wanted == backend::interprocess || driver_is_there())
+    return wanted == backend::interprocess ? wanted : backend::kernel;
+  if (wanted == backend::kernel)
+    ec = error::backend_unavailable;
+  return backend::interprocess;
 }
 
 } // namespace detail

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sysipc_asio/detail/handshake.hpp>
+#include <sysipc_asio/detail/kernel_endpoint.hpp>
 #include <sysipc_asio/error.hpp>
 #include <sysipc_asio/wait.hpp>
 #include <unistd.h>
@@ -103,31 +104,45 @@ private:
       ec = error::handshake_version;
       return;
     }
-    const auto kind = choose_backend(options_->backend, ec);
-    if (ec)
-      return;
     const std::uint32_t common = own_features(options_->channel) & hello.features;
     agree((common & feature_asymmetric_fences) != 0, hello.only_cpu);
     welcome_frame answer;
     answer.abi = layout::abi_version;
-    answer.backend = static_cast<std::uint16_t>(kind);
     answer.features = common;
     answer.connector_capacity = granted(hello.send_capacity, options_->max_capacity);
     answer.listener_capacity = granted(hello.receive_capacity, options_->max_capacity);
     answer.only_cpu = only_cpu();
     connector_capacity_ = static_cast<std::size_t>(answer.connector_capacity);
-    endpoint half = make_own_half(static_cast<std::size_t>(answer.listener_capacity), ec);
+    unique_fd for_peer = make_half(static_cast<std::size_t>(answer.listener_capacity), ec);
     if (ec)
       return;
-    result_.own = std::move(half.own);
-    result_.data_kick = std::move(half.data_kick);
-    result_.space_kick = std::move(half.space_kick);
-    send_frame(socket(), answer,
-               {result_.own.native_handle(), result_.data_kick.reading_end(),
-                result_.space_kick.reading_end()},
-               ec);
+    answer.backend = static_cast<std::uint16_t>(result_.backend);
+    if (result_.backend == backend::kernel)
+      send_frame(socket(), answer, {for_peer.get()}, ec);
+    else
+      send_frame(socket(), answer,
+                 {result_.own.native_handle(), result_.data_kick.reading_end(),
+                  result_.space_kick.reading_end()},
+                 ec);
     reader_.clear();
     state_ = state::attach;
+  }
+
+  /// This side's half, and of the driver's channel the peer's endpoint.
+  unique_fd make_half(std::size_t capacity, error_code& ec) {
+    if (choose_backend(options_->backend, ec) == backend::kernel) {
+      auto [mine, theirs] = make_endpoints(capacity, connector_capacity_, ec);
+      if (!ec)
+        adopt(make_own_half(std::move(mine), capacity, ec));
+      if (!ec)
+        return std::move(theirs);
+      if (options_->backend == backend::kernel)
+        return {};
+      ec = {}; // it has its limits, the other one may have room
+    }
+    if (!ec)
+      adopt(make_own_half(capacity, ec));
+    return {};
   }
 
   void attach(error_code& ec) {
@@ -210,26 +225,50 @@ private:
     const auto wanted_send = granted(options_.channel.send_capacity, layout::max_ring_capacity);
     const auto wanted_receive =
         granted(options_.channel.receive_capacity, layout::max_ring_capacity);
-    if (frame.backend != static_cast<std::uint16_t>(backend::interprocess) ||
+    const auto kind = static_cast<backend>(frame.backend);
+    if ((kind != backend::interprocess && kind != backend::kernel) ||
         frame.connector_capacity > wanted_send || frame.listener_capacity > wanted_receive) {
       ec = error::handshake_malformed;
       return;
     }
-    attach_peer(static_cast<std::size_t>(frame.listener_capacity), ec);
-    if (ec)
-      return;
+    const auto own_capacity = static_cast<std::size_t>(frame.connector_capacity);
+    const auto peer_capacity = static_cast<std::size_t>(frame.listener_capacity);
     agree((own_features(options_.channel) & frame.features & feature_asymmetric_fences) != 0,
           frame.only_cpu);
-    endpoint half = make_own_half(static_cast<std::size_t>(frame.connector_capacity), ec);
+    if (kind == backend::kernel)
+      return attach_endpoint(own_capacity, peer_capacity, ec);
+    attach_peer(peer_capacity, ec);
+    if (!ec)
+      adopt(make_own_half(own_capacity, ec));
     if (ec)
       return;
-    result_.own = std::move(half.own);
-    result_.data_kick = std::move(half.data_kick);
-    result_.space_kick = std::move(half.space_kick);
     send_frame(socket(), attach_frame(),
                {result_.own.native_handle(), result_.data_kick.reading_end(),
                 result_.space_kick.reading_end()},
                ec);
+    answered(ec);
+  }
+
+  void attach_endpoint(std::size_t own_capacity, std::size_t peer_capacity, error_code& ec) {
+    if (reader_.descriptor_count() != 1) {
+      ec = error::handshake_malformed;
+      return;
+    }
+    unique_fd fd = reader_.take_descriptor(0);
+    if (!is_endpoint(fd.get(), own_capacity, peer_capacity)) {
+      ec = error::bad_peer_descriptor;
+      return;
+    }
+    adopt(make_own_half(std::move(fd), own_capacity, ec));
+    if (!ec)
+      result_.peer = peer_segment::of_endpoint(result_.data_bell.get(), peer_capacity, ec);
+    if (ec)
+      return;
+    send_frame(socket(), attach_frame(), {}, ec);
+    answered(ec);
+  }
+
+  void answered(error_code& ec) noexcept {
     hear_why(ec);
     reader_.clear();
     state_ = state::ready;
@@ -294,9 +333,25 @@ void handshake::check_peer(const admission_predicate& admit, error_code& ec) {
   ec = admitted ? error_code() : error_code(error::not_admitted);
 }
 
+void handshake::adopt(endpoint half) noexcept {
+  result_.backend = half.backend;
+  result_.own = std::move(half.own);
+  result_.data_kick = std::move(half.data_kick);
+  result_.space_kick = std::move(half.space_kick);
+  if (half.backend == backend::kernel) {
+    result_.data_bell = std::move(half.data_bell);
+    result_.space_bell = std::move(half.space_bell);
+  }
+}
+
 void handshake::attach_peer(std::size_t ring_capacity, error_code& ec) {
-  if (reader_.descriptor_count() != frame_descriptors) {
+  const bool kernel = result_.backend == backend::kernel;
+  if (reader_.descriptor_count() != (kernel ? 0 : frame_descriptors)) {
     ec = error::handshake_malformed;
+    return;
+  }
+  if (kernel) {
+    result_.peer = peer_segment::of_endpoint(result_.data_bell.get(), ring_capacity, ec);
     return;
   }
   const unique_fd memory = reader_.take_descriptor(0);
@@ -348,13 +403,6 @@ endpoint run_blocking(handshake& h, std::chrono::nanoseconds timeout, error_code
       ::poll(&entry, 1, static_cast<int>(std::min<std::int64_t>(left, 60'000)));
   }
   return h.take(ec);
-}
-
-backend choose_backend(backend wanted, error_code& ec) noexcept {
-  ec = {};
-  if (wanted == backend::kernel)
-    ec = error::backend_unavailable;
-  return backend::interprocess;
 }
 
 } // namespace sysipc_asio::detail

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <sysipc_asio/detail/kernel_endpoint.hpp>
 #include <sysipc_asio/error.hpp>
 #include <sysipc_asio/segment.hpp>
 #include <unistd.h>
@@ -114,7 +115,8 @@ layout::identity identity_of(const layout::geometry& geometry) noexcept {
 
 } // namespace
 
-detail::mirrored_mapping detail::mirrored_mapping::map(int fd, const layout::geometry& geometry,
+detail::mirrored_mapping detail::mirrored_mapping::map(int fd, std::uint64_t offset,
+                                                       const layout::geometry& geometry,
                                                        bip::mode_t mode, error_code& ec) {
   const std::size_t size = geometry.segment_size();
   reservation space(size + geometry.ring_capacity);
@@ -125,9 +127,10 @@ detail::mirrored_mapping detail::mirrored_mapping::map(int fd, const layout::geo
   mirrored_mapping result;
   try {
     const mappable_fd file(fd, mode);
-    bip::mapped_region segment(file, mode, 0, size, space.data(), MAP_FIXED);
+    const auto from = static_cast<bip::offset_t>(offset);
+    bip::mapped_region segment(file, mode, from, size, space.data(), MAP_FIXED);
     space.give_up(size);
-    bip::mapped_region mirror(file, mode, static_cast<bip::offset_t>(geometry.ring_offset),
+    bip::mapped_region mirror(file, mode, from + static_cast<bip::offset_t>(geometry.ring_offset),
                               geometry.ring_capacity, space.data(), MAP_FIXED);
     space.give_up(geometry.ring_capacity);
     result.segment_.swap(segment);
@@ -163,13 +166,11 @@ segment segment::create(std::size_t ring_capacity, error_code& ec) {
     ec = last_error();
     return {};
   }
-  result.mapping_ = detail::mirrored_mapping::map(fd.get(), result.geometry_, bip::read_write, ec);
+  result.mapping_ =
+      detail::mirrored_mapping::map(fd.get(), 0, result.geometry_, bip::read_write, ec);
   if (ec)
     return {};
-  const layout::identity id = identity_of(result.geometry_);
-  std::memcpy(result.mapping_.data(), &id, sizeof id);
-  result.words().state.store(static_cast<std::uint32_t>(layout::side_state::open),
-                             std::memory_order_relaxed);
+  result.initialise();
   // Only now: the seal refuses new writable mappings, ours exists already.
   if (::fcntl(fd.get(), F_ADD_SEALS, required_seals) != 0) {
     ec = last_error();
@@ -187,6 +188,23 @@ segment segment::create(std::size_t ring_capacity) {
   return result;
 }
 
+segment segment::of_endpoint(int fd, std::size_t ring_capacity, error_code& ec) {
+  segment result;
+  result.geometry_ = layout::make_geometry(ring_capacity, system_page());
+  result.mapping_ = detail::mirrored_mapping::map(fd, 0, result.geometry_, bip::read_write, ec);
+  if (ec)
+    return {};
+  result.initialise();
+  return result;
+}
+
+void segment::initialise() noexcept {
+  const layout::identity id = identity_of(geometry_);
+  std::memcpy(mapping_.data(), &id, sizeof id);
+  words().state.store(static_cast<std::uint32_t>(layout::side_state::open),
+                      std::memory_order_relaxed);
+}
+
 peer_segment peer_segment::open(int fd, std::size_t ring_capacity, error_code& ec) {
   peer_segment result;
   result.geometry_ = layout::make_geometry(ring_capacity, system_page());
@@ -195,17 +213,30 @@ peer_segment peer_segment::open(int fd, std::size_t ring_capacity, error_code& e
     ec = error::bad_peer_descriptor;
     return {};
   }
-  result.mapping_ = detail::mirrored_mapping::map(fd, result.geometry_, bip::read_only, ec);
+  result.map(fd, 0, ec);
   if (ec)
     return {};
-  layout::identity id;
-  std::memcpy(&id, result.mapping_.data(), sizeof id);
-  const layout::identity expected = identity_of(result.geometry_);
-  if (std::memcmp(&id, &expected, sizeof id) != 0) {
-    ec = error::bad_peer_descriptor;
-    return {};
-  }
   return result;
+}
+
+peer_segment peer_segment::of_endpoint(int fd, std::size_t ring_capacity, error_code& ec) {
+  peer_segment result;
+  result.geometry_ = layout::make_geometry(ring_capacity, system_page());
+  result.map(fd, detail::peer_segment_offset(), ec);
+  if (ec)
+    return {};
+  return result;
+}
+
+void peer_segment::map(int fd, std::uint64_t offset, error_code& ec) {
+  mapping_ = detail::mirrored_mapping::map(fd, offset, geometry_, bip::read_only, ec);
+  if (ec)
+    return;
+  layout::identity id;
+  std::memcpy(&id, mapping_.data(), sizeof id);
+  const layout::identity expected = identity_of(geometry_);
+  if (std::memcmp(&id, &expected, sizeof id) != 0)
+    ec = error::bad_peer_descriptor;
 }
 
 peer_segment peer_segment::open(int fd, std::size_t ring_capacity) {

@@ -11,8 +11,10 @@
 
 namespace sysipc_asio::test {
 
+/// For raw peers, who speak the interprocess backend's handshake.
 inline listen_options with_timeout(std::chrono::nanoseconds timeout) {
   listen_options options;
+  options.backend = backend::interprocess;
   options.handshake_timeout = timeout;
   return options;
 }

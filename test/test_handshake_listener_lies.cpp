@@ -9,6 +9,8 @@
 #include <boost/test/unit_test.hpp>
 #include <fcntl.h>
 #include <functional>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sysipc_asio/handshake.hpp>
 
 using namespace sysipc_asio;
@@ -279,6 +281,27 @@ BOOST_AUTO_TEST_CASE(descriptors_of_the_wrong_number_or_kind_are_refused) {
         await_the_end(client);
       });
     }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_endpoint_of_the_driver_is_refused) {
+  const offer own;
+  const unique_fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  const unique_fd event(::eventfd(1, EFD_CLOEXEC)); // of the same inode as an endpoint
+  const unique_fd epoll(::epoll_create1(EPOLL_CLOEXEC));
+  welcome_frame welcome = good_welcome();
+  welcome.backend = static_cast<std::uint16_t>(backend::kernel);
+  const auto with = [&](std::vector<int> descriptors) {
+    return [=](raw_peer& client) {
+      client.send(welcome, descriptors);
+      await_the_end(client);
+    };
+  };
+  for (const int wrong : own.descriptors())
+    gives(error::bad_peer_descriptor, with({wrong}));
+  for (const int wrong : {null.get(), event.get(), epoll.get()})
+    gives(error::bad_peer_descriptor, with({wrong}));
+  gives(error::handshake_malformed, with({}));
+  gives(error::handshake_malformed, with({event.get(), event.get()}));
 }
 
 BOOST_AUTO_TEST_CASE(descriptors_with_the_last_frame_are_malformed) {

@@ -36,15 +36,18 @@ public:
 
 /// Our channel, and the peer's end as a hostile process would hold it.
 struct facing_a_hostile_peer {
-  explicit facing_a_hostile_peer(int threads = 1, channel_options options = small())
+  facing_a_hostile_peer(int threads = 1, channel_options options = small(),
+                        backend kind = backend::automatic)
       : context(threads) {
     error_code ec;
-    auto ends = detail::make_endpoint_pair(options, options, ec);
+    auto ends = detail::make_endpoint_pair(options, options, kind, ec);
     BOOST_REQUIRE(!ec);
     hostile = std::move(ends.second);
     ch.emplace(detail::channel_access::open(asio::any_io_executor(context.get_executor()),
                                             std::move(ends.first), options));
   }
+
+  static facing_a_hostile_peer with_pipes() { return {1, small(), backend::interprocess}; }
 
   static channel_options small() {
     channel_options options;
@@ -191,7 +194,7 @@ error_code anything(channel& ch, unsigned which) {
 } // namespace
 
 BOOST_AUTO_TEST_CASE(a_peer_that_never_takes_its_kicks_does_not_block_ours) {
-  const facing_a_hostile_peer it;
+  const facing_a_hostile_peer it = facing_a_hostile_peer::with_pipes();
   it.clear_nonblocking();
   for (std::uint64_t n = 0; n != 100'000; ++n) {    // more than a pipe holds
     it.hostile.own.words().rx_arm.store(2 * n + 1); // asleep again, it says
@@ -202,7 +205,7 @@ BOOST_AUTO_TEST_CASE(a_peer_that_never_takes_its_kicks_does_not_block_ours) {
 }
 
 BOOST_AUTO_TEST_CASE(a_peer_that_kicks_for_nothing_does_not_block_what_waits) {
-  facing_a_hostile_peer it;
+  facing_a_hostile_peer it = facing_a_hostile_peer::with_pipes();
   it.fill_pipes();
   it.clear_nonblocking();
   it.fill_ring();
@@ -222,7 +225,7 @@ BOOST_AUTO_TEST_CASE(a_peer_that_kicks_for_nothing_does_not_block_what_waits) {
 }
 
 BOOST_AUTO_TEST_CASE(a_kick_that_was_taken_away_again_does_not_block_the_one_who_drains) {
-  const facing_a_hostile_peer it;
+  const facing_a_hostile_peer it = facing_a_hostile_peer::with_pipes();
   it.clear_nonblocking();
   const int bell = it.hostile.data_kick.reading_end(); // the same open file as ours
   BOOST_TEST((detail::drain_bell(bell) == detail::bell::quiet));
@@ -243,7 +246,7 @@ BOOST_AUTO_TEST_CASE(a_kick_that_was_taken_away_again_does_not_block_the_one_who
 }
 
 BOOST_AUTO_TEST_CASE(a_peer_that_holds_duplicates_of_everything_can_still_be_left) {
-  facing_a_hostile_peer it;
+  facing_a_hostile_peer it = facing_a_hostile_peer::with_pipes();
   std::vector<unique_fd> duplicates;
   for (const int fd : it.descriptors())
     duplicates.emplace_back(::dup(fd));

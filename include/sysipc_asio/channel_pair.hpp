@@ -25,7 +25,8 @@ make_channel_pair(const Executor1& first, const Executor2& second,
                   error_code& ec) {
   std::pair<basic_channel<Executor1>, basic_channel<Executor2>> result{
       basic_channel<Executor1>(first), basic_channel<Executor2>(second)};
-  auto endpoints = detail::make_endpoint_pair(first_options, second_options, ec);
+  auto endpoints =
+      detail::make_endpoint_pair(first_options, second_options, backend::automatic, ec);
   if (ec)
     return result;
   result.first = detail::open_channel(first, std::move(endpoints.first), first_options, ec);

@@ -6,6 +6,7 @@
 
 #include <boost/interprocess/mapped_region.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <sysipc_asio/detail/config.hpp>
 #include <sysipc_asio/detail/fork_guard.hpp>
 #include <sysipc_asio/detail/unique_fd.hpp>
@@ -24,8 +25,8 @@ class mirrored_mapping {
 public:
   mirrored_mapping() = default;
 
-  /// Maps `fd`; on failure `ec` is set and the result is empty.
-  static mirrored_mapping map(int fd, const layout::geometry& geometry,
+  /// Maps `fd` from `offset` on; on failure `ec` is set and the result is empty.
+  static mirrored_mapping map(int fd, std::uint64_t offset, const layout::geometry& geometry,
                               boost::interprocess::mode_t mode, error_code& ec);
 
   std::byte* data() const noexcept { return static_cast<std::byte*>(segment_.get_address()); }
@@ -42,7 +43,8 @@ private:
 /**
  * A sealed memfd: its size is fixed, no new writable mapping can be made of it,
  * and its pages are allocated, so that a full host is an error here and not a
- * SIGBUS later. The memory is zero but for its identity page.
+ * SIGBUS later. Or the driver's memory, of which all that is true, too. The
+ * memory is zero but for its identity page.
  *
  * @par Thread Safety
  * Distinct objects: Safe. Shared objects: Unsafe.
@@ -60,9 +62,13 @@ public:
   static segment create(std::size_t ring_capacity, error_code& ec);
   static segment create(std::size_t ring_capacity);
 
-  explicit operator bool() const noexcept { return static_cast<bool>(fd_); }
+  /// Maps and initialises the own segment of the driver's endpoint `fd`, which stays the
+  /// caller's and has a ring of exactly `ring_capacity` bytes.
+  static segment of_endpoint(int fd, std::size_t ring_capacity, error_code& ec);
 
-  /// The sealed memfd, to be sent to the peer.
+  explicit operator bool() const noexcept { return mapping_.data() != nullptr; }
+
+  /// The sealed memfd, to be sent to the peer; -1 of an endpoint's.
   int native_handle() const noexcept { return fd_.get(); }
   /// Closes the memfd; the mapping stays.
   void close_handle() noexcept { fd_.reset(); }
@@ -75,6 +81,8 @@ public:
   std::size_t size() const noexcept { return geometry_.segment_size(); }
 
 private:
+  void initialise() noexcept;
+
   detail::unique_fd fd_;
   detail::mirrored_mapping mapping_;
   layout::geometry geometry_;
@@ -104,6 +112,10 @@ public:
   static peer_segment open(int fd, std::size_t ring_capacity, error_code& ec);
   static peer_segment open(int fd, std::size_t ring_capacity);
 
+  /// Maps the peer's segment of the driver's endpoint `fd`, which stays the caller's. Once
+  /// the peer has initialised it: else `error::bad_peer_descriptor`.
+  static peer_segment of_endpoint(int fd, std::size_t ring_capacity, error_code& ec);
+
   const layout::words& words() const noexcept {
     return *reinterpret_cast<const layout::words*>(mapping_.data() + layout::page);
   }
@@ -111,6 +123,9 @@ public:
   std::size_t ring_capacity() const noexcept { return geometry_.ring_capacity; }
 
 private:
+  /// Maps what has been found to be of the right kind and size, and checks what is in it.
+  void map(int fd, std::uint64_t offset, error_code& ec);
+
   detail::mirrored_mapping mapping_;
   layout::geometry geometry_;
 };

@@ -16,6 +16,7 @@
 #include <sysipc_asio/ring.hpp>
 #include <sysipc_asio/statistics.hpp>
 #include <sysipc_asio/wait.hpp>
+#include <utility>
 
 namespace sysipc_asio::detail {
 
@@ -30,8 +31,8 @@ class channel_impl;
 /// What sending and receiving have in common: where to sleep, whom to wake.
 class direction {
 public:
-  direction(asio::any_io_executor executor, unique_fd bell, kicker waker, layout::word64& arm,
-            const layout::word64& peer_arm, fence_mode fences, bool may_spin,
+  direction(asio::any_io_executor executor, unique_fd bell, bell_kind kind, kicker waker,
+            layout::word64& arm, const layout::word64& peer_arm, fence_mode fences, bool may_spin,
             const channel_options& options);
 
   /// Wakes the peer if it sleeps. After everything that it may wait for is stored.
@@ -77,7 +78,18 @@ public:
 
   wait_context& waiting() noexcept { return wait_; }
   const wait_context& waiting() const noexcept { return wait_; }
-  asio::posix::stream_descriptor& bell() noexcept { return bell_; }
+  /// Sleeps in the execution context until the bell rings or hangs up.
+  template <typename Handler>
+  void async_sleep(Handler&& handler) {
+    bell_.async_wait(kind_ == bell_kind::endpoint_space ? asio::posix::stream_descriptor::wait_write
+                                                        : asio::posix::stream_descriptor::wait_read,
+                     std::forward<Handler>(handler));
+  }
+  /// Sleeps in this thread, and takes the kick; `quiet` now and then.
+  bell sleep() const noexcept { return wait_bell(bell_fd_, kind_); }
+  /// After async_sleep().
+  bell take_kick() const noexcept { return detail::take_kick(bell_fd_, kind_); }
+  bool hung_up() const noexcept { return bell_hung_up(bell_fd_); }
   int bell_fd() const noexcept { return bell_fd_; }
   const kicker& waker() const noexcept { return waker_; }
   /// Now and then true: time to ask the kernel whether a peer we never sleep on still lives.
@@ -95,6 +107,7 @@ private:
   kick_gate gate_;
   kicker waker_;
   int bell_fd_;
+  bell_kind kind_;
   bool always_kick_;
   std::atomic<bool> busy_{false};
   std::atomic<unsigned> cancellations_{0};

@@ -8,44 +8,53 @@
 #include <sysipc_asio/detail/fork_guard.hpp>
 #include <sysipc_asio/detail/unique_fd.hpp>
 
-/// The doorbells of the interprocess backend: pipes, one for each thing that a
-/// side can sleep for. A kick is one byte; the peer's death is the hang-up of
-/// the same descriptor.
+/// What a side sleeps on, and how it wakes the other one.
 /**
- * Pipes and not eventfds, because O_NONBLOCK belongs to the open file and both
- * processes share an eventfd's: a hostile peer clears the flag, fills the counter
- * and so blocks the kick for ever. Of a pipe, the side that kicks makes it and
- * gives away only the reading end; nobody else can touch its writing end's flags.
+ * With the driver it is the endpoint itself: readable unless the side's read word is armed
+ * and was not kicked, writable likewise by its write word, hung up when the peer is gone.
+ *
+ * Without it there are pipes, one for each thing that a side can sleep for. A kick is one
+ * byte; the peer's death is the hang-up of the same descriptor. Pipes and not eventfds, because
+ * O_NONBLOCK belongs to the open file and both processes share an eventfd's: a hostile peer clears
+ * the flag, fills the counter and so blocks the kick for ever. Of a pipe, the side that kicks makes
+ * it and gives away only the reading end; nobody else can touch its writing end's flags.
  * doc/design.md has the measurements, and what a peer can still do.
  */
 namespace sysipc_asio::detail {
 
 enum class bell : unsigned char { quiet, rung, hung_up };
 
+enum class bell_kind : unsigned char { pipe, endpoint_data, endpoint_space };
+
 /// The end that kicks.
 class kicker {
 public:
+  /// A pipe.
   static kicker create(error_code& ec);
+  /// The driver's endpoint `fd`; the peer's side of it sleeps on `wakes`.
+  static kicker of_endpoint(unique_fd fd, bell_kind wakes, error_code& ec);
 
   kicker() = default;
   kicker(kicker&&) noexcept = default;
   kicker& operator=(kicker&& other) noexcept;
+  /// The peer hears the hang-up.
   ~kicker() { close(); }
 
   /// Wakes whoever waits at the other end. Never blocks, never raises SIGPIPE.
   void kick() const noexcept;
 
-  /// The end to send to the peer.
+  /// The end of the pipe to send to the peer.
   int reading_end() const noexcept { return reading_end_.get(); }
   int writing_end() const noexcept { return writing_end_.get(); }
 
 private:
   void close() noexcept;
 
-  unique_fd writing_end_;
+  unique_fd writing_end_; ///< or the endpoint
   /// Kept, since a write to a pipe without readers raises SIGPIPE.
   unique_fd reading_end_;
   fork_guard guard_;
+  bell_kind wakes_ = bell_kind::pipe;
 };
 
 /// True if `fd` is the reading end of a pipe.
@@ -55,7 +64,10 @@ bool is_reading_end(int fd) noexcept;
 bell drain_bell(int fd) noexcept;
 
 /// Waits for a kick or a hang-up and takes it; returns `quiet` on a signal and once a second.
-bell wait_bell(int fd) noexcept;
+bell wait_bell(int fd, bell_kind kind = bell_kind::pipe) noexcept;
+
+/// After a sleep: takes the kick, if kicks of that kind have to be taken.
+bell take_kick(int fd, bell_kind kind) noexcept;
 
 /// True if the other end is gone; takes no kick.
 bool bell_hung_up(int fd) noexcept;

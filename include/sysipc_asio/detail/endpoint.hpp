@@ -19,8 +19,8 @@ struct endpoint {
   peer_segment peer{};
   kicker data_kick{};     ///< wakes the peer for a record
   kicker space_kick{};    ///< wakes the peer for space in its ring
-  unique_fd data_bell{};  ///< the reading end of the peer's data_kick
-  unique_fd space_bell{}; ///< the reading end of the peer's space_kick
+  unique_fd data_bell{};  ///< the reading end of the peer's data_kick, or the driver's endpoint
+  unique_fd space_bell{}; ///< the reading end of the peer's space_kick, or the driver's endpoint
   fence_mode fences = fence_mode::symmetric;
   sysipc_asio::backend backend = sysipc_asio::backend::interprocess;
   peer_credentials credentials{};
@@ -28,12 +28,20 @@ struct endpoint {
   bool may_spin = true;
 };
 
-/// What this side brings to the handshake: its segment and its kickers.
+/// What this side brings to the handshake of the interprocess backend: its segment and its kickers.
 endpoint make_own_half(std::size_t ring_capacity, error_code& ec);
+
+/// What this side has of the driver's endpoint `fd`; the peer's segment is yet to be mapped.
+endpoint make_own_half(unique_fd fd, std::size_t ring_capacity, error_code& ec);
 
 /// Both ends in one process, connected.
 std::pair<endpoint, endpoint> make_endpoint_pair(const channel_options& first,
-                                                 const channel_options& second, error_code& ec);
+                                                 const channel_options& second, backend wanted,
+                                                 error_code& ec);
+
+/// What `wanted` comes to on this host now: `kernel` or `interprocess`.
+/** @param ec `error::backend_unavailable` if it insists on a driver that is not there */
+backend choose_backend(backend wanted, error_code& ec) noexcept;
 
 } // namespace sysipc_asio::detail
 

@@ -52,7 +52,10 @@ protected:
   bool read_frame(error_code& ec);
 
   void check_peer(const admission_predicate& admit, error_code& ec);
+  /// The peer's segment, and its bells if they are pipes, from an `attach` or `welcome`.
   void attach_peer(std::size_t ring_capacity, error_code& ec);
+  /// As much of `half` as make_own_half() made.
+  void adopt(endpoint half) noexcept;
   void agree(bool fences, std::int32_t peer_only_cpu) noexcept;
   virtual void fail(const error_code& ec) noexcept;
 
@@ -82,9 +85,6 @@ std::chrono::steady_clock::time_point deadline_after(std::chrono::nanoseconds ti
 
 /// Runs a handshake to its end, blocking this thread for `timeout` at most.
 endpoint run_blocking(handshake& h, std::chrono::nanoseconds timeout, error_code& ec);
-
-/// Checks that a listener can offer `wanted`, and resolves `automatic`.
-backend choose_backend(backend wanted, error_code& ec) noexcept;
 
 } // namespace sysipc_asio::detail
 

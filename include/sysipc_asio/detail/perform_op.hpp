@@ -172,7 +172,7 @@ private:
     stage_ = stage::sleeping;
     const std::shared_ptr<channel_impl> keep = channel_; // `self` may be gone at once
     direction& mine = side();
-    mine.bell().async_wait(asio::posix::stream_descriptor::wait_read, std::move(self));
+    mine.async_sleep(std::move(self));
     // A violation that the other direction found just before found no sleeper to rouse.
     if (keep->state() == condition::violated)
       mine.rouse();

@@ -78,7 +78,7 @@ inline void disarm(channel_impl& channel, direction& side) noexcept {
 inline void wake(channel_impl& channel, direction& side) noexcept {
   if (channel.state() >= condition::closed)
     return;
-  if (drain_bell(side.bell_fd()) == bell::hung_up)
+  if (side.take_kick() == bell::hung_up)
     channel.note_hang_up();
 }
 
@@ -87,8 +87,7 @@ inline void give_way(channel_impl& channel, direction& side) noexcept {
   if (side.waiting().limits.total == 0) // both sides on one CPU: the peer needs it
     ::sched_yield();
   // It must hear of its peer's death, too.
-  if (side.hang_up_check_due() && channel.state() == condition::open &&
-      bell_hung_up(side.bell_fd()))
+  if (side.hang_up_check_due() && channel.state() == condition::open && side.hung_up())
     channel.note_hang_up();
 }
 
@@ -121,7 +120,7 @@ void perform_blocking(const std::shared_ptr<channel_impl>& channel, Operation& o
       action = machine.armed();
       break;
     case wait_machine::action::sleep:
-      if (wait_bell(side.bell_fd()) == bell::hung_up)
+      if (side.sleep() == bell::hung_up)
         channel->note_hang_up();
       action = machine.woken();
       break;
