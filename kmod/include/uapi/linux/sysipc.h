@@ -84,7 +84,7 @@ struct sysipc_query {
  *	multiple of 8, inside both segments
  * @write_word: in: the same for the write word; not equal to @read_word
  * @fd: out: descriptors of endpoint 0 and endpoint 1, O_RDWR and close-on-exec;
- *	not looked at on input, not changed on failure
+ *	not looked at on input, meaningless after a failure
  * @reserved: in: must be 0
  */
 struct sysipc_create {
