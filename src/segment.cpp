@@ -9,6 +9,7 @@
 #include <linux/magic.h>
 #include <new>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <sysipc_asio/detail/kernel_endpoint.hpp>
@@ -80,6 +81,12 @@ detail::unique_fd make_memfd() noexcept {
   if (fd < 0 && errno == EINVAL) // before Linux 6.3
     fd = ::memfd_create("sysipc_asio", flags);
   return detail::unique_fd(fd);
+}
+
+/// RLIMIT_FSIZE holds for memfds, too; to hit it is death by SIGXFSZ.
+std::uint64_t file_size_limit() noexcept {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
 }
 
 int allocate(int fd, std::size_t size) noexcept {
@@ -160,6 +167,10 @@ segment segment::create(std::size_t ring_capacity, error_code& ec) {
   result.geometry_ = layout::make_geometry(ring_capacity, system_page());
   const std::size_t size = result.geometry_.segment_size();
 
+  if (size > file_size_limit()) {
+    ec.assign(EFBIG, boost::system::system_category());
+    return {};
+  }
   detail::unique_fd fd = make_memfd();
   if (!fd || ::ftruncate(fd.get(), static_cast<off_t>(size)) != 0 ||
       allocate(fd.get(), size) != 0) {

@@ -1,19 +1,16 @@
 #!/usr/bin/env bash
 # Builds and runs all tests. On a fresh Debian 12 nothing else is needed.
-#   --quick        without the long stress
-#   --sanitizers   also under ASan + UBSan and under TSan (twice the time each)
+#   --quick   without the long stress and the sanitizers
 # Environment: SYSIPC_ASIO_JOBS, how many compilers at once (default: the CPUs).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 quick=no
-sanitizers=no
 for argument in "$@"; do
   case $argument in
     --quick) quick=yes ;;
-    --sanitizers) sanitizers=yes ;;
     --help | -h)
-      sed -n '2,5s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+      sed -n '2,4s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
       exit 0
       ;;
     *)
@@ -92,15 +89,12 @@ build "clang" build/clang -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER=clang+
 step "b2" b2 -q -j"$jobs" build-all || true
 step "b2 runs tests" b2 -q -j"$jobs" quick-tests || true
 
-if [ $sanitizers = yes ]; then
+if [ $quick = no ]; then
   # Everything but the long stress, which they slow down without adding anything.
-  for sanitizer in address,undefined thread; do
-    folder=build/asan
-    [ $sanitizer = thread ] && folder=build/tsan
-    if build "$sanitizer" $folder -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-      -DSYSIPC_ASIO_SANITIZE=$sanitizer -DSYSIPC_ASIO_BUILD_BENCH=OFF; then
-      UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1 \
-        tests "$sanitizer" $folder -LE stress
+  export UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1
+  for preset in asan tsan; do
+    if build $preset build/$preset --preset $preset -DSYSIPC_ASIO_BUILD_BENCH=OFF; then
+      tests $preset build/$preset -LE stress
     fi
   done
 fi

@@ -300,6 +300,17 @@ BOOST_AUTO_TEST_CASE(without_a_descriptor_to_spare_create_fails_and_leaks_nothin
   BOOST_TEST(resources::now() == before);
 }
 
+BOOST_AUTO_TEST_CASE(a_limit_on_file_sizes_is_an_error_and_not_death_by_SIGXFSZ) {
+  const resources before = resources::now();
+  error_code ec;
+  {
+    const lowered_limit small_files(RLIMIT_FSIZE, system_page);
+    BOOST_TEST(!segment::create(system_page, ec));
+  }
+  BOOST_TEST(ec == boost::system::errc::file_too_large);
+  BOOST_TEST(resources::now() == before);
+}
+
 BOOST_AUTO_TEST_CASE(a_peer_segment_needs_no_descriptor_of_its_own,
                      *boost::unit_test::enable_if<!test::address_sanitizer>()) {
   const segment own = segment::create(system_page);
