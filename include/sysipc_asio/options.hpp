@@ -17,9 +17,9 @@ namespace sysipc_asio {
 
 /// Where the memory and the doorbell of a channel come from.
 enum class backend : std::uint8_t {
-  automatic,   ///< the best that this host offers
+  automatic,   ///< the driver if it is there, may be used and has room; else interprocess
   kernel,      ///< the driver, `/dev/sysipc`
-  interprocess ///< sealed memfds and sockets
+  interprocess ///< sealed memfds and pipes
 };
 
 /// Who is at the other end, as the kernel knows it from SO_PEERCRED.
@@ -65,6 +65,7 @@ struct connect_options {
 /// What a listener needs to know.
 struct listen_options {
   channel_options channel{};
+  /// `kernel` fails with `error::backend_unavailable` where there is no driver.
   sysipc_asio::backend backend = sysipc_asio::backend::automatic;
   /// For one client's handshake.
   std::chrono::nanoseconds handshake_timeout = std::chrono::seconds(5);
