@@ -225,8 +225,8 @@ private:
     const auto wanted_send = granted(options_.channel.send_capacity, layout::max_ring_capacity);
     const auto wanted_receive =
         granted(options_.channel.receive_capacity, layout::max_ring_capacity);
-    const auto kind = static_cast<backend>(frame.backend);
-    if ((kind != backend::interprocess && kind != backend::kernel) ||
+    const bool kernel = frame.backend == static_cast<std::uint16_t>(backend::kernel);
+    if ((!kernel && frame.backend != static_cast<std::uint16_t>(backend::interprocess)) ||
         frame.connector_capacity > wanted_send || frame.listener_capacity > wanted_receive) {
       ec = error::handshake_malformed;
       return;
@@ -235,7 +235,7 @@ private:
     const auto peer_capacity = static_cast<std::size_t>(frame.listener_capacity);
     agree((own_features(options_.channel) & frame.features & feature_asymmetric_fences) != 0,
           frame.only_cpu);
-    if (kind == backend::kernel)
+    if (kernel)
       return attach_endpoint(own_capacity, peer_capacity, ec);
     attach_peer(peer_capacity, ec);
     if (!ec)

@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(a_welcome_that_grants_what_nobody_asked_for_is_refused) {
   gives(error::bad_peer_descriptor, with([](auto& w) { w.listener_capacity = 4095; }));
   gives(error::handshake_version, with([](auto& w) { w.abi = 2; }));
   gives(error::handshake_version, with([](auto& w) { w.abi = 0; }));
-  for (const std::uint16_t unknown : std::initializer_list<std::uint16_t>{0, 1, 3, 0xffff})
+  for (const std::uint16_t unknown : std::initializer_list<std::uint16_t>{0, 1, 3, 0x102, 0xffff})
     gives(error::handshake_malformed, with([=](auto& w) { w.backend = unknown; }));
 }
 
