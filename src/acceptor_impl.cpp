@@ -126,7 +126,7 @@ unique_fd acceptor_impl::take_client(error_code& ec) noexcept {
 }
 
 void acceptor_impl::take_clients() noexcept {
-  for (;;) {
+  for (bool someone_is_there = true;; someone_is_there = false) {
     std::unique_lock lock(mutex_);
     if (!socket_.is_open() || waiting_.empty())
       return;
@@ -134,7 +134,8 @@ void acceptor_impl::take_clients() noexcept {
       return watch();
     error_code ec;
     unique_fd client = take_client(ec);
-    if (ec == asio::error::would_block)
+    // Without a descriptor to spare accept() fails before it looks for a client.
+    if (ec == asio::error::would_block || (ec && !someone_is_there))
       return watch();
     if (ec) {
       // No descriptor, no memory: the client stays in the backlog, the caller decides.

@@ -14,19 +14,26 @@
 
 #if defined(__SANITIZE_ADDRESS__)
 #define SYSIPC_ASIO_TEST_ASAN 1
+#elif defined(__SANITIZE_THREAD__)
+#define SYSIPC_ASIO_TEST_TSAN 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define SYSIPC_ASIO_TEST_ASAN 1
+#elif __has_feature(thread_sanitizer)
+#define SYSIPC_ASIO_TEST_TSAN 1
 #endif
 #endif
 #if !defined(SYSIPC_ASIO_TEST_ASAN)
 #define SYSIPC_ASIO_TEST_ASAN 0
 #endif
+#if !defined(SYSIPC_ASIO_TEST_TSAN)
+#define SYSIPC_ASIO_TEST_TSAN 0
+#endif
 
 namespace sysipc_asio::test {
 
-/// AddressSanitizer needs address space and mappings of its own.
-inline constexpr bool address_sanitizer = SYSIPC_ASIO_TEST_ASAN != 0;
+/// Sanitizers are slow, and need address space and mappings of their own.
+inline constexpr bool sanitized = SYSIPC_ASIO_TEST_ASAN != 0 || SYSIPC_ASIO_TEST_TSAN != 0;
 
 /// What this process holds in the kernel. Counted without allocating.
 struct resources {

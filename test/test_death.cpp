@@ -181,7 +181,7 @@ struct round_of {
   }
 };
 
-const int kills = address_sanitizer ? 60 : 200;
+const int kills = sanitized ? 60 : 200;
 
 } // namespace
 

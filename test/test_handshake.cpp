@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(every_failure_is_counted_once) {
 }
 
 BOOST_AUTO_TEST_CASE(a_thousand_clients_that_came_and_went_leave_nothing_behind) {
-  const std::size_t clients = address_sanitizer ? 200 : 1000;
+  const std::size_t clients = sanitized ? 200 : 1000;
   listening here;
   const holdings before = here.before;
   for (std::size_t i = 0; i != clients; ++i) {

@@ -265,7 +265,7 @@ BOOST_AUTO_TEST_CASE(a_peer_that_scribbles_gets_messages_a_wait_or_an_error) {
   std::minstd_rand random(seed);
   std::uint64_t good = 0;
   int violations = 0;
-  for (int round = 0; round != (address_sanitizer ? 100 : 300); ++round) {
+  for (int round = 0; round != (sanitized ? 100 : 300); ++round) {
     const facing_a_hostile_peer it;
     const scribbler scribbles(it.hostile.own, static_cast<unsigned>(random()));
     for (int i = 0; i != 3000; ++i) {
@@ -288,7 +288,7 @@ BOOST_AUTO_TEST_CASE(a_peer_that_scribbles_and_dies_ends_every_wait) {
   const unsigned seed = std::random_device()();
   BOOST_TEST_MESSAGE("seed " << seed);
   std::minstd_rand random(seed);
-  for (int round = 0; round != (address_sanitizer ? 60 : 300); ++round) {
+  for (int round = 0; round != (sanitized ? 60 : 300); ++round) {
     channel_options options = facing_a_hostile_peer::small();
     options.policy = std::array{wait_policy::adaptive, wait_policy::busy,
                                 wait_policy::sleepy}[static_cast<std::size_t>(round) % 3];

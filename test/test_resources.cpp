@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(a_connect_without_descriptors_says_so_and_loses_none) {
 }
 
 BOOST_AUTO_TEST_CASE(a_connect_without_memory_says_so_and_loses_none) {
-  if (address_sanitizer)
+  if (sanitized)
     return;
   const scratch_directory directory;
   helper_process server{"serve", "server"};
@@ -215,7 +215,7 @@ BOOST_AUTO_TEST_CASE(an_accept_without_descriptors_says_so_loses_none_and_goes_o
 }
 
 BOOST_AUTO_TEST_CASE(an_accept_without_memory_says_so_loses_none_and_goes_on) {
-  if (address_sanitizer)
+  if (sanitized)
     return;
   accept_under<few_descriptors>([] { return few_descriptors(100); }, {});
   const holdings before = holdings::now();

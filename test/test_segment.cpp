@@ -289,7 +289,7 @@ BOOST_AUTO_TEST_CASE(a_thousand_segments_leave_nothing_behind) {
 
 // The undefined behaviour sanitizer looks at objects through descriptors of its own.
 BOOST_AUTO_TEST_CASE(without_a_descriptor_to_spare_create_fails_and_leaks_nothing,
-                     *boost::unit_test::enable_if<!test::address_sanitizer>()) {
+                     *boost::unit_test::enable_if<!test::sanitized>()) {
   const resources before = resources::now();
   error_code ec;
   {
@@ -312,7 +312,7 @@ BOOST_AUTO_TEST_CASE(a_limit_on_file_sizes_is_an_error_and_not_death_by_SIGXFSZ)
 }
 
 BOOST_AUTO_TEST_CASE(a_peer_segment_needs_no_descriptor_of_its_own,
-                     *boost::unit_test::enable_if<!test::address_sanitizer>()) {
+                     *boost::unit_test::enable_if<!test::sanitized>()) {
   const segment own = segment::create(system_page);
   error_code ec;
   const lowered_limit none(RLIMIT_NOFILE, 3);
@@ -321,7 +321,7 @@ BOOST_AUTO_TEST_CASE(a_peer_segment_needs_no_descriptor_of_its_own,
 }
 
 BOOST_AUTO_TEST_CASE(without_address_space_create_and_open_fail_and_leak_nothing,
-                     *boost::unit_test::enable_if<!test::address_sanitizer>()) {
+                     *boost::unit_test::enable_if<!test::sanitized>()) {
   constexpr std::size_t capacity = 64 * 1024 * 1024;
   const segment own = segment::create(capacity);
   const resources before = resources::now();
@@ -338,7 +338,7 @@ BOOST_AUTO_TEST_CASE(without_address_space_create_and_open_fail_and_leak_nothing
 }
 
 BOOST_AUTO_TEST_CASE(whatever_mapping_is_one_too_many_create_and_open_leak_nothing,
-                     *boost::unit_test::enable_if<!test::address_sanitizer>()) {
+                     *boost::unit_test::enable_if<!test::sanitized>()) {
   // One reservation, of which every other page is a mapping of its own.
   constexpr std::size_t pages = 200'000;
   void* const area = ::mmap(nullptr, pages * system_page, PROT_NONE,
@@ -372,7 +372,7 @@ BOOST_AUTO_TEST_CASE(whatever_mapping_is_one_too_many_create_and_open_leak_nothi
 }
 
 BOOST_AUTO_TEST_CASE(the_forms_without_an_error_code_throw,
-                     *boost::unit_test::enable_if<!test::address_sanitizer>()) {
+                     *boost::unit_test::enable_if<!test::sanitized>()) {
   const lowered_limit none(RLIMIT_NOFILE, 3);
   BOOST_CHECK_THROW(segment::create(system_page), boost::system::system_error);
   BOOST_CHECK_THROW(peer_segment::open(-1, system_page), boost::system::system_error);

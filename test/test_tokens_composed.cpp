@@ -47,8 +47,7 @@ BOOST_AUTO_TEST_CASE(sends_and_receives_with_its_yield_context) {
 }
 
 // AddressSanitizer takes the stack of a fiber that throws for an overflow of the thread's.
-BOOST_AUTO_TEST_CASE(gets_errors_as_exceptions,
-                     *boost::unit_test::enable_if<!address_sanitizer>()) {
+BOOST_AUTO_TEST_CASE(gets_errors_as_exceptions, *boost::unit_test::enable_if<!sanitized>()) {
   two_ends ends;
   error_code thrown;
   asio::spawn(

@@ -276,10 +276,10 @@ private:
 
 /// The number in the environment, or the default; fewer under sanitizers.
 inline std::uint64_t count_from_environment(const char* name, std::uint64_t normally,
-                                            std::uint64_t sanitized) {
+                                            std::uint64_t under_sanitizers) {
   if (const char* const text = std::getenv(name))
     return std::strtoull(text, nullptr, 10);
-  return address_sanitizer ? sanitized : normally;
+  return sanitized ? under_sanitizers : normally;
 }
 
 } // namespace sysipc_asio::test
