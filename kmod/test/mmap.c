@@ -4,6 +4,8 @@
 #include "common.h"
 
 #include <setjmp.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
@@ -665,6 +667,73 @@ static void test_large(void)
 	nothing_left();
 }
 
+static bool write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+#define CGROUP "/tmp/sysipc-cgroup"
+
+/* In a cgroup with a little memory: what fails there is given back. */
+static void test_no_memory(void)
+{
+	size_t n = (16 << 20) / page();
+	struct sysipc_create arg = arguments(n * page(), n * page());
+	int device = open_device(), fd[2], status, i;
+	pid_t pid;
+
+	mkdir(CGROUP, 0700);
+	if (mount("none", CGROUP, "cgroup2", 0, NULL))
+		SKIP("no cgroup2");
+	write_file(CGROUP "/cgroup.subtree_control", "+memory");
+	mkdir(CGROUP "/sysipc", 0700);
+	if (!write_file(CGROUP "/sysipc/memory.max", "3000000")) {
+		rmdir(CGROUP "/sysipc");
+		umount(CGROUP);
+		SKIP("no memory cgroups");
+	}
+	pid = fork();
+	REQUIRE(pid >= 0);
+	if (!pid) {
+		/* Refused, or killed for lack of memory: both will do. */
+		REQUIRE(write_file(CGROUP "/sysipc/cgroup.procs", "0"));
+		for (i = 0; i < 20; i++)
+			CHECK_ERR(ioctl(device, SYSIPC_IOC_CREATE, &arg), ENOMEM);
+		_exit(ktap_failures ? 1 : 0);
+	}
+	REQUIRE(waitpid(pid, &status, 0) == pid);
+	CHECK(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : status == 0);
+	nothing_left();
+
+	/* Page tables are charged, too: mmap fails between two pages. */
+	make_channel(n, fd);
+	pid = fork();
+	REQUIRE(pid >= 0);
+	if (!pid) {
+		REQUIRE(write_file(CGROUP "/sysipc/cgroup.procs", "0"));
+		for (i = 0; i < 1000; i++)
+			if (map_own(fd[i % 2], n) == MAP_FAILED)
+				_exit(errno == ENOMEM ? 0 : 1);
+		_exit(2);
+	}
+	REQUIRE(waitpid(pid, &status, 0) == pid);
+	CHECK(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : status == 0);
+	ktap_note("mapping: status %d", status);
+	CHECK_EQ(mappings_of(fd[0]), 0);
+	CHECK_EQ(get_param("live_channels"), 1);
+	close(fd[0]);
+	close(fd[1]);
+	nothing_left();
+	rmdir(CGROUP "/sysipc");
+	umount(CGROUP);
+	rmdir(CGROUP);
+}
+
 static const struct ktap_test tests[] = {
 	{ "shared", test_shared },
 	{ "zeroed", test_zeroed },
@@ -683,6 +752,7 @@ static const struct ktap_test tests[] = {
 	{ "module_in_use", test_module_in_use },
 	{ "all_sizes", test_all_sizes },
 	{ "large", test_large },
+	{ "no_memory", test_no_memory },
 };
 
 int main(int argc, char **argv)
