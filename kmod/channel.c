@@ -51,31 +51,32 @@ static struct sysipc_usage *usage_find(kuid_t uid)
 static int charge_user(struct sysipc_channel *ch, unsigned long pages)
 {
 	unsigned long limit = sysipc_max_user() >> PAGE_SHIFT;
-	kuid_t uid = ch->user->uid;
-	struct sysipc_usage *usage;
+	struct sysipc_usage *usage, *spare;
 	int err = 0;
 
+	/* Not under the lock: nobody shall wait while this one is short of memory. */
+	spare = kzalloc(sizeof(*spare), GFP_KERNEL_ACCOUNT);
+	if (!spare)
+		return -ENOMEM;
+
 	mutex_lock(&usage_lock);
-	usage = usage_find(uid);
-	if (pages > limit || (usage && usage->pages > limit - pages)) {
-		if (!capable(CAP_SYS_RESOURCE)) {
-			err = -EDQUOT;
-			goto out;
-		}
+	usage = usage_find(ch->user->uid);
+	if ((pages > limit || (usage && usage->pages > limit - pages)) &&
+	    !capable(CAP_SYS_RESOURCE)) {
+		err = -EDQUOT;
+		goto out;
 	}
 	if (!usage) {
-		usage = kzalloc(sizeof(*usage), GFP_KERNEL_ACCOUNT);
-		if (!usage) {
-			err = -ENOMEM;
-			goto out;
-		}
-		usage->uid = uid;
-		hlist_add_head(&usage->node, usage_bucket(uid));
+		usage = spare;
+		spare = NULL;
+		usage->uid = ch->user->uid;
+		hlist_add_head(&usage->node, usage_bucket(usage->uid));
 	}
 	usage->pages += pages;
 	ch->user_pages = pages;
 out:
 	mutex_unlock(&usage_lock);
+	kfree(spare);
 	return err;
 }
 
