@@ -1,16 +1,20 @@
 #!/usr/bin/env bash
 # Builds and runs all tests. On a fresh Debian 12 nothing else is needed.
-#   --quick   without the long stress and the sanitizers
+#   --quick          without the long stress, the sanitizers and the virtual machines
+#   --debug-kernel   the driver's tests also on a kernel with KASAN, lockdep and kmemleak,
+#                    which is built first: 10 minutes, once
 # Environment: SYSIPC_ASIO_JOBS, how many compilers at once (default: the CPUs).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 quick=no
+debug_kernel=no
 for argument in "$@"; do
   case $argument in
     --quick) quick=yes ;;
+    --debug-kernel) debug_kernel=yes ;;
     --help | -h)
-      sed -n '2,4s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+      sed -n '2,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
       exit 0
       ;;
     *)
@@ -20,7 +24,7 @@ for argument in "$@"; do
   esac
 done
 
-example/packages.sh g++ clang cmake ninja-build clang-format strace \
+example/packages.sh g++ gcc-multilib make clang cmake ninja-build clang-format strace \
   libboost1.81-dev libboost-test1.81-dev libboost-program-options1.81-dev \
   libboost-json1.81-dev libboost-context1.81-dev libboost1.81-tools-dev
 
@@ -97,6 +101,45 @@ if [ $quick = no ]; then
     if build $preset build/$preset --preset $preset -DSYSIPC_ASIO_BUILD_BENCH=OFF; then
       tests $preset build/$preset -LE "stress|exhaustive"
     fi
+  done
+fi
+
+# vm NAME KERNEL COMMAND...: runs KTAP tests in a virtual machine and counts their lines.
+vm() {
+  local name=$1 kernel=$2 log start=$SECONDS good bad status=0
+  shift 2
+  log="$logs/$name-$kernel.log"
+  test/vm/run --kernel "$kernel" --timeout 900 --file build/test/sysipc_test_peer "$@" \
+    >"$log" 2>&1 || status=$?
+  good=$(grep -c '^ok ' "$log") || true
+  bad=$(grep -c '^not ok ' "$log") || true
+  passed=$((passed + good))
+  if [ $status = 0 ] && [ "$bad" = 0 ] && [ "$good" != 0 ]; then
+    echo "ok      $name on Linux $kernel ($good tests, $((SECONDS - start)) s)"
+  else
+    failed=$((failed + (bad > 0 ? bad : 1)))
+    echo "FAILED  $name on Linux $kernel (status $status, $((SECONDS - start)) s)"
+    grep -vE '^ok ' "$log" | tail -n 120
+  fi
+}
+
+driver_tests=(test/vm/driver build/vm/tests/{ioctl,ioctl32,mmap,mmap32,poll,race})
+# All that open a channel; each on the driver, for `automatic` finds it there.
+library_tests=(test/vm/suite build/test/test_{kernel_backend,channel,channel_end,awaitable}
+  build/test/test_{executors,handlers,tokens,cancellation,lifetime,meeting_cancellation}
+  build/test/test_{fairness,policies,threads,names,resources,fork,hostile_peer,death})
+
+if [ $quick = no ]; then
+  step "the driver, W=1 and sparse" test/vm/lint || true
+  step "the driver's DKMS package" test/vm/dkms || true
+fi
+if [ $quick = no ] &&
+  step "build the driver's tests" make -C kmod/test OUT="$PWD/build/vm/tests"; then
+  kernels=(6.1 6.12)
+  [ $debug_kernel = no ] || kernels+=(debug)
+  for kernel in "${kernels[@]}"; do
+    vm driver "$kernel" -- "${driver_tests[@]}"
+    [ "$kernel" = debug ] || vm library "$kernel" -- "${library_tests[@]}"
   done
 fi
 
