@@ -109,7 +109,7 @@ vm() {
   local name=$1 kernel=$2 log start=$SECONDS good bad status=0
   shift 2
   log="$logs/$name-$kernel.log"
-  test/vm/run --kernel "$kernel" --timeout 900 --file build/test/sysipc_test_peer "$@" \
+  test/vm/run --kernel "$kernel" --file build/test/sysipc_test_peer "$@" \
     >"$log" 2>&1 || status=$?
   good=$(grep -c '^ok ' "$log") || true
   bad=$(grep -c '^not ok ' "$log") || true
@@ -123,7 +123,7 @@ vm() {
   fi
 }
 
-driver_tests=(test/vm/driver build/vm/tests/{ioctl,ioctl32,mmap,mmap32,poll,race})
+driver_tests=(build/vm/tests/{ioctl,ioctl32,mmap,mmap32,poll,race,fail})
 # All that open a channel; each on the driver, for `automatic` finds it there.
 library_tests=(test/vm/suite build/test/test_{kernel_backend,channel,channel_end,awaitable}
   build/test/test_{executors,handlers,tokens,cancellation,lifetime,meeting_cancellation}
@@ -138,8 +138,12 @@ if [ $quick = no ] &&
   kernels=(6.1 6.12)
   [ $debug_kernel = no ] || kernels+=(debug)
   for kernel in "${kernels[@]}"; do
-    vm driver "$kernel" -- "${driver_tests[@]}"
-    [ "$kernel" = debug ] || vm library "$kernel" -- "${library_tests[@]}"
+    if [ "$kernel" = debug ]; then
+      vm driver debug --memory 1024 --timeout 3000 -- test/vm/driver 1000 "${driver_tests[@]}"
+      continue
+    fi
+    vm driver "$kernel" --timeout 900 -- test/vm/driver 20000 "${driver_tests[@]}"
+    vm library "$kernel" --timeout 900 -- "${library_tests[@]}"
   done
 fi
 

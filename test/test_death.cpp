@@ -181,14 +181,14 @@ struct round_of {
   }
 };
 
-const int kills = sanitized ? 60 : 200;
+const std::uint64_t kills = count_from_environment("SYSIPC_TEST_KILLS", 200, 60);
 
 } // namespace
 
 BOOST_AUTO_TEST_CASE(what_a_killed_sender_committed_arrives_and_then_the_reset) {
   round_of all;
   std::uint64_t messages = 0;
-  for (int round = 0; round != kills; ++round) {
+  for (std::uint64_t round = 0; round != kills; ++round) {
     const form f = forms[round % 3];
     connected c({"flood", "death"}, policies[round / 3 % 3]);
     reception r;
@@ -215,7 +215,7 @@ BOOST_AUTO_TEST_CASE(what_a_killed_sender_committed_arrives_and_then_the_reset) 
 
 BOOST_AUTO_TEST_CASE(sending_to_a_killed_receiver_is_a_reset_and_then_a_broken_pipe) {
   round_of all;
-  for (int round = 0; round != kills; ++round) {
+  for (std::uint64_t round = 0; round != kills; ++round) {
     // One takes what comes, the other sends it back and is stuck soon.
     connected c({round % 2 == 0 ? "sink" : "echo", "death"}, policies[round / 3 % 3]);
     error_code end;

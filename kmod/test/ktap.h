@@ -90,6 +90,14 @@ static inline void ktap_note(const char *format, ...)
 		exit(ktap_failures ? KTAP_FAIL : KTAP_SKIP);                    \
 	} while (0)
 
+/* KTAP_SLOW in the environment: how many times the usual time is all right. */
+static inline unsigned int ktap_slowness(void)
+{
+	const char *slow = getenv("KTAP_SLOW");
+
+	return slow && atoi(slow) > 0 ? (unsigned int)atoi(slow) : 1;
+}
+
 /* Runs those whose name contains only, or all. The result is the exit status. */
 static inline int ktap_run(const struct ktap_test *tests, int count, const char *only)
 {
@@ -110,7 +118,7 @@ static inline int ktap_run(const struct ktap_test *tests, int count, const char 
 			return KTAP_FAIL;
 		}
 		if (!pid) {
-			alarm(tests[i].seconds ? tests[i].seconds : 60);
+			alarm((tests[i].seconds ? tests[i].seconds : 60) * ktap_slowness());
 			tests[i].run();
 			fflush(stdout);
 			exit(ktap_failures ? KTAP_FAIL : 0);

@@ -292,8 +292,11 @@ static void test_other_writers(void)
 	remote.iov_base = peer;
 	remote.iov_len = 8;
 	CHECK(process_vm_writev(getpid(), &local, 1, &remote, 1, 0) < 0);
-	CHECK_EQ(process_vm_readv(getpid(), &local, 1, &remote, 1, 0), 8);
-	CHECK_EQ(value, 7);
+	errno = 0;
+	if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == 8)
+		CHECK_EQ(value, 7);
+	else
+		CHECK_EQ(errno, ENOSYS); /* the kernel may not have it */
 
 	/* read(2) into it, and write(2) and vmsplice(2) out of it. */
 	REQUIRE(pipe(pipes) == 0);
