@@ -20,6 +20,11 @@ unique_fd duplicate(int fd, error_code& ec) noexcept {
   return result;
 }
 
+kicker make_kicker(int endpoint_fd, bell_kind wakes, error_code& ec) {
+  unique_fd own = duplicate(endpoint_fd, ec);
+  return ec ? kicker() : kicker::of_endpoint(std::move(own), wakes, ec);
+}
+
 void give(const endpoint& from, endpoint& to, error_code& ec) {
   if (!ec)
     to.peer = peer_segment::open(from.own.native_handle(), from.own.ring_capacity(), ec);
@@ -80,9 +85,9 @@ endpoint make_own_half(unique_fd fd, std::size_t ring_capacity, error_code& ec) 
   if (!ec)
     result.space_bell = duplicate(fd.get(), ec);
   if (!ec)
-    result.data_kick = kicker::of_endpoint(duplicate(fd.get(), ec), bell_kind::endpoint_data, ec);
+    result.data_kick = make_kicker(fd.get(), bell_kind::endpoint_data, ec);
   if (!ec)
-    result.space_kick = kicker::of_endpoint(duplicate(fd.get(), ec), bell_kind::endpoint_space, ec);
+    result.space_kick = make_kicker(fd.get(), bell_kind::endpoint_space, ec);
   result.data_bell = std::move(fd);
   return result;
 }

@@ -255,11 +255,9 @@ private:
       return;
     }
     unique_fd fd = reader_.take_descriptor(0);
-    if (!is_endpoint(fd.get(), own_capacity, peer_capacity)) {
-      ec = error::bad_peer_descriptor;
-      return;
-    }
-    adopt(make_own_half(std::move(fd), own_capacity, ec));
+    check_endpoint(fd.get(), own_capacity, peer_capacity, ec);
+    if (!ec)
+      adopt(make_own_half(std::move(fd), own_capacity, ec));
     if (!ec)
       result_.peer = peer_segment::of_endpoint(result_.data_bell.get(), peer_capacity, ec);
     if (ec)

@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sysipc_asio/detail/kernel_endpoint.hpp>
+#include <sysipc_asio/error.hpp>
 #include <sysipc_asio/layout.hpp>
 #include <unistd.h>
 
@@ -34,13 +35,16 @@ bool identity_of(int fd, struct statx& id) noexcept {
 
 /// True for what has no file system: all of that is one inode. What remains is the kernel's
 /// own, so that its ioctl() asks nobody else.
-bool is_anonymous(int fd) noexcept {
+bool is_anonymous(int fd, error_code& ec) noexcept {
   const unique_fd known(::eventfd(0, EFD_CLOEXEC));
   struct statx theirs {};
   struct statx ours {};
-  return known && identity_of(fd, theirs) && identity_of(known.get(), ours) &&
-         theirs.stx_ino == ours.stx_ino && theirs.stx_dev_major == ours.stx_dev_major &&
-         theirs.stx_dev_minor == ours.stx_dev_minor;
+  if (!known || !identity_of(known.get(), ours)) {
+    ec.assign(errno, boost::system::system_category());
+    return false;
+  }
+  return identity_of(fd, theirs) && theirs.stx_ino == ours.stx_ino &&
+         theirs.stx_dev_major == ours.stx_dev_major && theirs.stx_dev_minor == ours.stx_dev_minor;
 }
 
 } // namespace
@@ -70,13 +74,17 @@ std::pair<unique_fd, unique_fd> make_endpoints(std::size_t first_capacity,
   return {unique_fd(request.fd[0]), unique_fd(request.fd[1])};
 }
 
-bool is_endpoint(int fd, std::size_t own_capacity, std::size_t peer_capacity) noexcept {
+void check_endpoint(int fd, std::size_t own_capacity, std::size_t peer_capacity,
+                    error_code& ec) noexcept {
+  ec = {};
   sysipc_info info{};
   info.size = sizeof info;
-  return is_anonymous(fd) && ::ioctl(fd, SYSIPC_IOC_INFO, &info) == 0 &&
-         info.segment_bytes[0] == segment_bytes(own_capacity) &&
-         info.segment_bytes[1] == segment_bytes(peer_capacity) && info.read_word == read_word &&
-         info.write_word == write_word;
+  const bool good = is_anonymous(fd, ec) && ::ioctl(fd, SYSIPC_IOC_INFO, &info) == 0 &&
+                    info.segment_bytes[0] == segment_bytes(own_capacity) &&
+                    info.segment_bytes[1] == segment_bytes(peer_capacity) &&
+                    info.read_word == read_word && info.write_word == write_word;
+  if (!good && !ec)
+    ec = error::bad_peer_descriptor;
 }
 
 void kick_endpoint(int fd, bell_kind wakes) noexcept {

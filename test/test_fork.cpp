@@ -274,7 +274,9 @@ BOOST_AUTO_TEST_CASE(a_channel_that_waits_for_an_accept_is_not_inherited_either)
   if (pid == 0) { // the server, which forks once more, and dies
     ::alarm(60);
     asio::io_context context;
-    acceptor listener(context, "fork");
+    listen_options options;
+    options.backend = backend::interprocess; // which raw peers speak
+    acceptor listener(context, "fork", options);
     bool accepted = false;
     listener.async_accept([&](error_code, const channel&) { accepted = true; });
     char byte = 'l';

@@ -163,12 +163,18 @@ BOOST_AUTO_TEST_CASE(an_endpoint_is_known_by_what_it_is, *bt::precondition(drive
   error_code ec;
   const auto [one, other] = detail::make_endpoints(4096, 8192, ec);
   BOOST_REQUIRE(!ec);
-  BOOST_TEST(detail::is_endpoint(one.get(), 4096, 8192));
-  BOOST_TEST(detail::is_endpoint(other.get(), 8192, 4096));
-  BOOST_TEST(!detail::is_endpoint(one.get(), 8192, 4096));
-  BOOST_TEST(!detail::is_endpoint(one.get(), 4096, 4096));
+  const auto is_endpoint = [](int fd, std::size_t own_capacity, std::size_t peer_capacity) {
+    error_code result;
+    detail::check_endpoint(fd, own_capacity, peer_capacity, result);
+    BOOST_TEST((!result || result == error::bad_peer_descriptor));
+    return !result;
+  };
+  BOOST_TEST(is_endpoint(one.get(), 4096, 8192));
+  BOOST_TEST(is_endpoint(other.get(), 8192, 4096));
+  BOOST_TEST(!is_endpoint(one.get(), 8192, 4096));
+  BOOST_TEST(!is_endpoint(one.get(), 4096, 4096));
   const detail::unique_fd device(::open("/dev/sysipc", O_RDWR | O_CLOEXEC));
-  BOOST_TEST(!detail::is_endpoint(device.get(), 4096, 8192));
+  BOOST_TEST(!is_endpoint(device.get(), 4096, 8192));
 }
 
 BOOST_AUTO_TEST_CASE(a_peer_segment_that_nobody_initialised_is_refused,

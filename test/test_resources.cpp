@@ -12,6 +12,8 @@
 #include <boost/test/unit_test.hpp>
 #include <map>
 #include <poll.h>
+#include <sysipc_asio/detail/endpoint.hpp>
+#include <sysipc_asio/detail/kernel_endpoint.hpp>
 
 using namespace sysipc_asio;
 using namespace sysipc_asio::test;
@@ -150,6 +152,13 @@ std::string accept_under(const std::function<Limit()>& limit, const error_code& 
   return one.accepted ? "" : "no channel came of it";
 }
 
+/// What a process opens once, on either backend.
+void open_what_stays_open() {
+  error_code ec;
+  detail::make_own_half(4096, ec);
+  BOOST_TEST(accept_under<few_descriptors>([] { return few_descriptors(100); }, {}) == "");
+}
+
 } // namespace
 
 BOOST_AUTO_TEST_CASE(a_connect_without_descriptors_says_so_and_loses_none) {
@@ -163,7 +172,7 @@ BOOST_AUTO_TEST_CASE(a_connect_without_descriptors_says_so_and_loses_none) {
       });
       BOOST_TEST_CONTEXT(n << " descriptors left")
       BOOST_TEST(static_cast<verdict>(status) <= succeeded);
-      if (n < 8)
+      if (n < (detail::driver_is_there() ? 4 : 8)) // what a channel takes at least
         BOOST_TEST(static_cast<verdict>(status) != succeeded);
     }
 }
@@ -203,7 +212,7 @@ BOOST_AUTO_TEST_CASE(a_first_accept_without_descriptors_says_so_and_goes_on) {
 }
 
 BOOST_AUTO_TEST_CASE(an_accept_without_descriptors_says_so_loses_none_and_goes_on) {
-  accept_under<few_descriptors>([] { return few_descriptors(100); }, {});
+  open_what_stays_open();
   const holdings before = holdings::now();
   for (int n = 0; n != enough_descriptors; ++n)
     BOOST_TEST_CONTEXT(n << " descriptors left") {
@@ -217,7 +226,7 @@ BOOST_AUTO_TEST_CASE(an_accept_without_descriptors_says_so_loses_none_and_goes_o
 BOOST_AUTO_TEST_CASE(an_accept_without_memory_says_so_loses_none_and_goes_on) {
   if (sanitized)
     return;
-  accept_under<few_descriptors>([] { return few_descriptors(100); }, {});
+  open_what_stays_open();
   const holdings before = holdings::now();
   for (std::size_t pages = 0; pages < 400; pages += 16)
     BOOST_TEST_CONTEXT(pages << " pages left") {

@@ -28,9 +28,13 @@ bool driver_is_there() noexcept;
 std::pair<unique_fd, unique_fd> make_endpoints(std::size_t first_capacity,
                                                std::size_t second_capacity, error_code& ec);
 
-/// True if `fd` is an endpoint whose segments have rings of exactly these capacities.
-/** Asks the driver and nobody else, whatever a peer has sent. */
-bool is_endpoint(int fd, std::size_t own_capacity, std::size_t peer_capacity) noexcept;
+/// Checks that `fd` is an endpoint whose segments have rings of exactly these capacities.
+/**
+ * Asks the driver and nobody else, whatever a peer has sent.
+ * @param ec `error::bad_peer_descriptor` if not; `too_many_files_open` if that can't be told
+ */
+void check_endpoint(int fd, std::size_t own_capacity, std::size_t peer_capacity,
+                    error_code& ec) noexcept;
 
 /// Wakes the other end, if it sleeps on `wakes`.
 void kick_endpoint(int fd, bell_kind wakes) noexcept;
