@@ -96,9 +96,15 @@ std::pair<endpoint, endpoint> make_endpoint_pair(const channel_options& first,
                                                  const channel_options& second, backend wanted,
                                                  error_code& ec) {
   endpoint_pair result;
-  if (choose_backend(wanted, ec) == backend::kernel)
+  bool kernel = choose_backend(wanted, ec) == backend::kernel;
+  if (kernel) {
     result = kernel_pair(first, second, ec);
-  if (!result.first.own && (!ec || wanted == backend::automatic))
+    if (ec && wanted == backend::automatic) { // it has its limits, the other one may have room
+      kernel = false;
+      ec = {};
+    }
+  }
+  if (!kernel && !ec)
     result = interprocess_pair(first, second, ec);
   if (ec)
     return {};
