@@ -97,11 +97,16 @@ if [ $quick = no ]; then
   # But for the long stress and the enumeration of states in one thread, which they slow
   # down without adding anything.
   export UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1
-  for preset in asan tsan; do
-    if build $preset build/$preset --preset $preset -DSYSIPC_ASIO_BUILD_BENCH=OFF; then
-      tests $preset build/$preset -LE "stress|exhaustive"
-    fi
-  done
+  if build asan build/asan --preset asan -DSYSIPC_ASIO_BUILD_BENCH=OFF; then
+    tests asan build/asan -LE "stress|exhaustive"
+  fi
+  # The programs that have threads; the preset has all.
+  threaded=(test_{threads,policies,cancellation,fork,handshake,handshake_client_lies}
+    test_{handshake_listener_lies,hostile_peer,names,no_memory,resources})
+  if step "configure tsan" cmake --preset tsan -DSYSIPC_ASIO_BUILD_BENCH=OFF &&
+    step "build tsan" cmake --build build/tsan -j "$jobs" --target "${threaded[@]}"; then
+    tests tsan build/tsan -R "^($(IFS='|' && echo "${threaded[*]}"))\$"
+  fi
 fi
 
 # vm NAME KERNEL COMMAND...: runs KTAP tests in a virtual machine and counts their lines.
