@@ -96,7 +96,8 @@ step "b2 runs tests" b2 -q -j"$jobs" quick-tests || true
 if [ $quick = no ]; then
   # But for the long stress and the enumeration of states in one thread, which they slow
   # down without adding anything.
-  export UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1
+  export UBSAN_OPTIONS=print_stacktrace=1
+  export TSAN_OPTIONS="halt_on_error=1 suppressions=$PWD/test/tsan.supp"
   if build asan build/asan --preset asan -DSYSIPC_ASIO_BUILD_BENCH=OFF; then
     tests asan build/asan -LE "stress|exhaustive"
   fi
