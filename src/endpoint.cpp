@@ -119,8 +119,10 @@ std::pair<endpoint, endpoint> make_endpoint_pair(const channel_options& first,
 
 backend choose_backend(backend wanted, error_code& ec) noexcept {
   ec = {};
-  if (wanted == backend::interprocess || driver_is_there())
-    return wanted == backend::interprocess ? wanted : backend::kernel;
+  if (wanted == backend::interprocess)
+    return backend::interprocess;
+  if (driver_is_there())
+    return backend::kernel;
   if (wanted == backend::kernel)
     ec = error::backend_unavailable;
   return backend::interprocess;

@@ -7,11 +7,11 @@
 #include <cstring>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <new>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <sysipc_asio/detail/exceptions_as_errors.hpp>
 #include <sysipc_asio/detail/kernel_endpoint.hpp>
 #include <sysipc_asio/error.hpp>
 #include <sysipc_asio/segment.hpp>
@@ -150,15 +150,13 @@ detail::mirrored_mapping detail::mirrored_mapping::map(int fd, std::uint64_t off
     ec = last_error();
     return {};
   }
-  try {
+  ec = exceptions_as_errors([&] {
     result.guard_ = fork_guard(fork_claim{{-1, -1}, result.data(), size + geometry.ring_capacity});
-  } catch (const std::bad_alloc&) {
-    ec.assign(ENOMEM, boost::system::system_category());
+  });
+  if (ec)
     return {};
-  }
   // Best effort: a core dump has better things to show.
   ::madvise(result.data(), size + geometry.ring_capacity, MADV_DONTDUMP);
-  ec = {};
   return result;
 }
 
