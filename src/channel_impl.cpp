@@ -92,7 +92,19 @@ inbound::inbound(asio::any_io_executor executor, endpoint& e, const channel_opti
     : direction(std::move(executor), std::move(e.data_bell), kind_for(e, bell_kind::endpoint_data),
                 std::move(e.space_kick), e.own.words().rx_arm, e.peer.words().tx_arm, e.fences,
                 e.may_spin, options),
-      ring(e.own, e.peer), counters_(&e.own.words().received) {}
+      ring(e.own, e.peer), next_check_(laps_between_checks * ring.capacity()),
+      counters_(&e.own.words().received) {}
+
+/// A peer that always has another message is never slept on, and yet it must be seen to die.
+/// What it leaves may be a circle of records: a dead peer gets its ring drained once.
+void inbound::check_peer(channel_impl& channel) noexcept {
+  if (peer_gone_)
+    return ring.reject();
+  if (channel.state() == condition::open && hung_up())
+    channel.note_hang_up();
+  peer_gone_ = channel.state() != condition::open;
+  next_check_ = announced_ + (peer_gone_ ? 1 : laps_between_checks) * ring.capacity();
+}
 
 void inbound::before_sleep(channel_impl& channel) noexcept {
   ring.publish_head();

@@ -11,8 +11,14 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/test/unit_test.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
 #include <fcntl.h>
+#include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iostream>
 #include <random>
 #include <sysipc_asio/channel.hpp>
 #include <thread>
@@ -25,13 +31,30 @@ using detail::unique_fd;
 
 namespace {
 
-/// Ends the program if a test blocks for good.
+/// Ends the program if a test blocks for good, and says where.
 class watchdog {
 public:
-  watchdog() { ::alarm(60); }
+  watchdog() {
+    std::signal(SIGALRM, report);
+    ::alarm(60);
+  }
   watchdog(const watchdog&) = delete;
   watchdog& operator=(const watchdog&) = delete;
   ~watchdog() { ::alarm(0); }
+
+private:
+  /// Not safe in a signal handler; but nothing is left to lose.
+  static void report(int) {
+    std::cerr << boost::unit_test::framework::current_test_case().p_name
+              << " blocked for a minute; CPU seconds: " << std::clock() / CLOCKS_PER_SEC
+              << std::endl;
+    for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task"))
+      for (const char* const what : {"stat", "syscall", "stack"})
+        std::cerr << std::ifstream(thread.path() / what).rdbuf() << std::endl;
+    for (const auto& file : std::filesystem::directory_iterator("/proc/self/fdinfo"))
+      std::cerr << file.path().filename() << ' ' << std::ifstream(file.path()).rdbuf() << std::endl;
+    std::_Exit(1);
+  }
 };
 
 /// Our channel, and the peer's end as a hostile process would hold it.
@@ -81,6 +104,16 @@ struct facing_a_hostile_peer {
   void clear_nonblocking() const {
     for (const int fd : descriptors())
       BOOST_REQUIRE(::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK) == 0);
+  }
+  /// Two records that fill the ring and follow each other for ever.
+  void commit_a_circle() const {
+    const std::size_t half = hostile.own.ring_capacity() / 2;
+    for (const std::size_t at : {std::size_t{0}, half})
+      word(at).store(layout::commit_word(layout::record_kind::data, half - 8));
+  }
+  void hang_up() {
+    hostile.data_kick = {};
+    hostile.space_kick = {};
   }
   /// Kicks until no more go in.
   void fill_pipes() const {
@@ -299,8 +332,7 @@ BOOST_AUTO_TEST_CASE(a_peer_that_scribbles_and_dies_ends_every_wait) {
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
         it.hostile.data_kick.kick();
       }
-      it.hostile.data_kick = {};
-      it.hostile.space_kick = {};
+      it.hang_up();
     });
     error_code ec;
     int messages = 0;
@@ -336,6 +368,25 @@ BOOST_AUTO_TEST_CASE(a_peer_that_scribbles_and_dies_ends_every_wait) {
     BOOST_TEST_CONTEXT("seed " << seed << ", round " << round << ": " << ec.message())
     BOOST_TEST((ec && ec != asio::error::would_block && is_allowed(ec)));
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_dead_peer_has_its_ring_drained_once_though_it_be_a_circle) {
+  facing_a_hostile_peer it;
+  it.commit_a_circle();
+  it.hang_up();
+  error_code ec;
+  while (!ec)
+    it.ch->blocking_receive(ec);
+  BOOST_TEST(ec == error::peer_protocol_violation);
+}
+
+BOOST_AUTO_TEST_CASE(one_consume_ends_though_the_ring_be_a_circle) {
+  const facing_a_hostile_peer it;
+  it.commit_a_circle();
+  std::uint64_t sum = 0;
+  const std::size_t n = it.ch->consume([&](auto payload) { sum += payload.size(); });
+  BOOST_TEST(n == 4096U / 8);
+  BOOST_TEST(sum == n * 2040);
 }
 
 BOOST_AUTO_TEST_CASE(a_violation_that_receiving_found_ends_a_send_that_waits) {

@@ -231,6 +231,8 @@ public:
    * The payload is shared memory, which a hostile peer can change while it is
    * read: copy what is to be checked before it is checked. A message is gone
    * after `fn` returned; if `fn` throws, it stays. `fn` must not use the channel.
+   * One call takes no more messages than the ring has words of 8 bytes, however fast
+   * the peer sends new ones.
    *
    * @param ec `would_block` if nothing was there; the error if there is one to
    * report and nothing was consumed.

@@ -4,6 +4,7 @@
 #ifndef SYSIPC_ASIO_RING_HPP
 #define SYSIPC_ASIO_RING_HPP
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/buffer.hpp>
 #include <cstddef>
@@ -289,11 +290,15 @@ public:
    * Each message is removed after `fn` returned for it; if `fn` throws, that
    * message stays and those before it are gone.
    *
+   * One call takes no more messages than the ring has words, however fast the peer makes
+   * new ones.
+   *
    * @returns the number of messages consumed. If it is less than `max`, peek()
    * tells why.
    */
   template <typename F>
   std::size_t consume(F&& fn, std::size_t max = std::numeric_limits<std::size_t>::max()) {
+    max = std::min(max, max_batch());
     std::size_t done = 0;
     while (done != max) {
       const record r = peek();
@@ -305,6 +310,12 @@ public:
     }
     return done;
   }
+
+  /// No honest producer has more messages in its ring at once.
+  std::size_t max_batch() const noexcept { return capacity_ / layout::commit_word_size; }
+
+  /// From here on peek() gives `protocol_violation`.
+  void reject() noexcept { violated_ = true; }
 
   /// Tells the producer how far this consumer is.
   void publish_head() noexcept {

@@ -168,6 +168,8 @@ public:
     announced_ = ring.published_position();
     ++announcements;
     wake_peer(channel);
+    if (announced_ >= next_check_) [[unlikely]]
+      check_peer(channel);
   }
 
   void pace() noexcept { pacer_.pause(messages); }
@@ -177,7 +179,14 @@ public:
   }
 
 private:
+  /// Laps of the ring between two questions to the kernel whether the peer still lives.
+  static constexpr std::size_t laps_between_checks = 16;
+
+  void check_peer(channel_impl& channel) noexcept;
+
   std::uint64_t announced_ = 0;
+  std::uint64_t next_check_;
+  bool peer_gone_ = false;
   look_pacer pacer_;
   layout::counter_block* counters_;
 };

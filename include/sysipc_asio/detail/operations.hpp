@@ -4,6 +4,7 @@
 #ifndef SYSIPC_ASIO_DETAIL_OPERATIONS_HPP
 #define SYSIPC_ASIO_DETAIL_OPERATIONS_HPP
 
+#include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <cstddef>
@@ -303,6 +304,7 @@ std::size_t consume(channel_impl& channel, F& fn, std::size_t max, error_code& e
   if (receiving::closed(state, ec))
     return 0;
   ring_consumer& ring = channel.in.ring;
+  max = std::min(max, ring.max_batch());
   while (done != max) {
     const ring_consumer::record record = ring.peek();
     if (record.status != ring_status::ok) {
