@@ -126,11 +126,12 @@ inline void cpu_relax() noexcept {
  */
 class look_pacer {
 public:
-  static constexpr std::uint64_t max_steps = 64;
+  static constexpr std::uint64_t max_steps = 128;
 
   /// To be called when nothing was found; `consumed` counts messages.
   void pause(std::uint64_t consumed) noexcept {
-    std::uint64_t steps = std::min(4 * (consumed - seen_), max_steps);
+    const std::uint64_t burst = std::min(consumed - seen_, max_steps);
+    std::uint64_t steps = std::min(std::max(burst, std::uint64_t{4}) * burst, max_steps);
     seen_ = consumed;
     do
       cpu_relax();
