@@ -33,8 +33,8 @@ void direction::kick(channel_impl& channel) noexcept {
   if (channel.peer_says_closed())
     return channel.note_hang_up();
   ++kicks_;
-  waker_.kick();
-  if (hung_up())
+  const bool heard = waker_.kick();
+  if (!heard || (kicks_are_taken() && hung_up()))
     channel.note_hang_up();
 }
 

@@ -14,6 +14,8 @@
 namespace sysipc_asio::detail {
 namespace {
 
+constexpr int gone = POLLHUP | POLLERR;
+
 /// Where taken kicks go; -1 and errno if it can't be opened now.
 int null_device() noexcept {
   static std::atomic<int> shared{-1};
@@ -89,7 +91,7 @@ void kicker::close() noexcept {
   });
 }
 
-void kicker::kick() const noexcept {
+bool kicker::kick() const noexcept {
   if (wakes_ != bell_kind::pipe)
     return kick_endpoint(writing_end_.get(), wakes_);
   const char byte = 1;
@@ -97,6 +99,7 @@ void kicker::kick() const noexcept {
   // ENOMEM a kick that is dropped would leave it asleep for good.
   while (::write(writing_end_.get(), &byte, 1) < 0 && (errno == EINTR || errno == ENOMEM))
     ::sched_yield();
+  return true;
 }
 
 bool is_reading_end(int fd) noexcept {
@@ -121,24 +124,19 @@ bell drain_bell(int fd) noexcept {
   }
 }
 
-bell take_kick(int fd, bell_kind kind) noexcept {
-  if (kind == bell_kind::pipe)
-    return drain_bell(fd);
-  // The arm word itself says that the kick was heard.
-  return bell_hung_up(fd) ? bell::hung_up : bell::rung;
-}
-
 bell wait_bell(int fd, bell_kind kind) noexcept {
   pollfd entry{fd, static_cast<short>(kind == bell_kind::endpoint_space ? POLLOUT : POLLIN), 0};
   // The limit is for a violation that the other direction's thread found meanwhile.
   if (::poll(&entry, 1, 1000) != 1)
     return bell::quiet;
-  return take_kick(fd, kind);
+  if (kind == bell_kind::pipe)
+    return drain_bell(fd);
+  return (entry.revents & gone) != 0 ? bell::hung_up : bell::rung;
 }
 
 bool bell_hung_up(int fd) noexcept {
   pollfd entry{fd, 0, 0};
-  return ::poll(&entry, 1, 0) == 1 && (entry.revents & (POLLHUP | POLLERR)) != 0;
+  return ::poll(&entry, 1, 0) == 1 && (entry.revents & gone) != 0;
 }
 
 } // namespace sysipc_asio::detail

@@ -87,10 +87,10 @@ void check_endpoint(int fd, std::size_t own_capacity, std::size_t peer_capacity,
     ec = error::bad_peer_descriptor;
 }
 
-void kick_endpoint(int fd, bell_kind wakes) noexcept {
-  // EPIPE means that the peer is gone, which bell_hung_up() tells.
-  ::ioctl(fd, SYSIPC_IOC_KICK,
-          wakes == bell_kind::endpoint_data ? SYSIPC_KICK_READ : SYSIPC_KICK_WRITE);
+bool kick_endpoint(int fd, bell_kind wakes) noexcept {
+  return ::ioctl(fd, SYSIPC_IOC_KICK,
+                 wakes == bell_kind::endpoint_data ? SYSIPC_KICK_READ : SYSIPC_KICK_WRITE) == 0 ||
+         errno != EPIPE;
 }
 
 void shut_endpoint_down(int fd) noexcept {

@@ -87,8 +87,10 @@ public:
   }
   /// Sleeps in this thread, and takes the kick; `quiet` now and then.
   bell sleep() const noexcept { return wait_bell(bell_fd_, kind_); }
-  /// After async_sleep().
-  bell take_kick() const noexcept { return detail::take_kick(bell_fd_, kind_); }
+  /// True of a pipe. To the driver, the arm word itself says that a kick was heard.
+  bool kicks_are_taken() const noexcept { return kind_ == bell_kind::pipe; }
+  /// After async_sleep(), if kicks_are_taken().
+  bell take_kick() const noexcept { return drain_bell(bell_fd_); }
   bool hung_up() const noexcept { return bell_hung_up(bell_fd_); }
   int bell_fd() const noexcept { return bell_fd_; }
   const kicker& waker() const noexcept { return waker_; }

@@ -41,7 +41,8 @@ public:
   ~kicker() { close(); }
 
   /// Wakes whoever waits at the other end. Never blocks, never raises SIGPIPE.
-  void kick() const noexcept;
+  /** @returns false if nobody is there any more, which only the driver can tell. */
+  bool kick() const noexcept;
 
   /// The end of the pipe to send to the peer.
   int reading_end() const noexcept { return reading_end_.get(); }
@@ -65,9 +66,6 @@ bell drain_bell(int fd) noexcept;
 
 /// Waits for a kick or a hang-up and takes it; returns `quiet` on a signal and once a second.
 bell wait_bell(int fd, bell_kind kind = bell_kind::pipe) noexcept;
-
-/// After a sleep: takes the kick, if kicks of that kind have to be taken.
-bell take_kick(int fd, bell_kind kind) noexcept;
 
 /// True if the other end is gone; takes no kick.
 bool bell_hung_up(int fd) noexcept;

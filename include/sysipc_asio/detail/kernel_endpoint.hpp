@@ -36,8 +36,8 @@ std::pair<unique_fd, unique_fd> make_endpoints(std::size_t first_capacity,
 void check_endpoint(int fd, std::size_t own_capacity, std::size_t peer_capacity,
                     error_code& ec) noexcept;
 
-/// Wakes the other end, if it sleeps on `wakes`.
-void kick_endpoint(int fd, bell_kind wakes) noexcept;
+/// Wakes the other end, if it sleeps on `wakes`; false if it is gone.
+bool kick_endpoint(int fd, bell_kind wakes) noexcept;
 
 /// The other end sees a hang-up from here on, whoever else still has this end.
 void shut_endpoint_down(int fd) noexcept;

@@ -85,7 +85,7 @@ public:
       wait_.next = is_cancelled(self) ? wait_.machine.cancelled() : wait_.machine.yielded();
       return run(self);
     case stage::sleeping:
-      wake(*channel_, side());
+      wake(*channel_, operation_);
       // A cancellation that came after the wake-up counts, too. A violation found
       // by the other direction cancels the wait only to have it look again.
       if ((ec && channel_->state() != condition::violated) || is_cancelled(self))

@@ -74,11 +74,16 @@ inline void disarm(channel_impl& channel, direction& side) noexcept {
     side.disarm();
 }
 
-/// After a sleep: takes the kick.
-inline void wake(channel_impl& channel, direction& side) noexcept {
+/// After a sleep: takes the kick, or hears the hang-up.
+template <typename Operation>
+void wake(channel_impl& channel, const Operation& operation) noexcept {
   if (channel.state() >= condition::closed)
     return;
-  if (side.take_kick() == bell::hung_up)
+  const direction& side = operation.side(channel);
+  // Where no kick is to be taken, the kernel need only be asked if there is nothing: while
+  // there is, the hang-up stays where it is.
+  if (side.kicks_are_taken() ? side.take_kick() == bell::hung_up
+                             : !operation.ready(channel) && side.hung_up())
     channel.note_hang_up();
 }
 
