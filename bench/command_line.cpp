@@ -18,9 +18,6 @@ namespace {
 namespace po = boost::program_options;
 namespace layout = sysipc_asio::layout;
 
-constexpr std::array all_transports{subject::ring, subject::channel, subject::channel_consume,
-                                    subject::uds, subject::uds_asio};
-
 std::uint64_t parse_number(std::string_view option, std::string_view text, std::uint64_t least,
                            std::uint64_t most) {
   std::uint64_t value = 0;
@@ -58,14 +55,38 @@ std::vector<std::string_view> split(std::string_view text) {
   }
 }
 
-std::vector<subject> parse_transports(std::string_view text) {
-  std::vector<subject> result;
+/// The names of the transports, and what only some of them can do.
+std::string known_transports() {
+  std::string names;
+  for (const subject& t : transports()) {
+    (names += names.empty() ? "" : ", ") += t.name;
+    if (t.rtt == nullptr)
+      names += " (throughput only)";
+  }
+  return names;
+}
+
+const subject& parse_transport(std::string_view text) {
+  for (const subject& candidate : transports())
+    if (candidate.name == text)
+      return candidate;
+  throw usage_error("--transport must be one of " + known_transports() + ", not '" +
+                    std::string(text) + "'");
+}
+
+std::vector<const subject*> parse_transports(std::string_view text) {
+  std::vector<const subject*> result;
+  const auto add = [&result](const subject& t) {
+    if (std::find(result.begin(), result.end(), &t) == result.end())
+      result.push_back(&t);
+  };
   for (const std::string_view name : split(text)) {
-    if (name == "all")
-      return {all_transports.begin(), all_transports.end()};
-    const subject what = parse_name("--transport", name, all_transports);
-    if (std::find(result.begin(), result.end(), what) == result.end())
-      result.push_back(what);
+    if (name != "all") {
+      add(parse_transport(name));
+      continue;
+    }
+    for (const subject& t : transports())
+      add(t);
   }
   return result;
 }
@@ -96,11 +117,10 @@ void check(const plan& p, bool transports_given) {
       << " bytes (--capacity); the most is " << layout::max_payload(capacity);
     throw usage_error(s.str());
   }
-  const bool only_rtt = p.kinds == std::vector{bench_kind::rtt};
-  const bool consumes = std::find(p.transports.begin(), p.transports.end(),
-                                  subject::channel_consume) != p.transports.end();
-  if (only_rtt && transports_given && consumes)
-    throw usage_error("channel-consume measures throughput only");
+  if (transports_given && p.kinds == std::vector{bench_kind::rtt})
+    for (const subject* t : p.transports)
+      if (t->rtt == nullptr)
+        throw usage_error(std::string(t->name) + " measures throughput only");
 }
 
 } // namespace
@@ -113,8 +133,7 @@ command parse_command_line(int argc, const char* const* argv) {
   auto add = visible.add_options();
   add("help,h", "print this and exit");
   add("transport,t", po::value(&transports)->value_name("LIST"),
-      "any of ring, channel, channel-consume (throughput only), uds, uds-asio, separated by "
-      "commas; all (default)");
+      ("any of " + known_transports() + ", separated by commas; all (default)").c_str());
   add("policy", po::value(&policy)->default_value("adaptive")->value_name("NAME"),
       "how a channel waits: adaptive, busy, sleepy, kick_always");
   add("fence", po::value(&fence)->default_value("asymmetric")->value_name("NAME"),

@@ -65,9 +65,17 @@ double ratio(const measurement& m, const measurement& base) {
   return median(std::move(ratios));
 }
 
-const measurement* find(const std::vector<measurement>& all, bench_kind kind, subject what) {
-  const auto it = std::find_if(all.begin(), all.end(), [=](const measurement& m) {
-    return m.kind == kind && m.what == what;
+const measurement* find_limit(const std::vector<measurement>& all, const measurement& m) {
+  const auto it = std::find_if(all.begin(), all.end(), [&m](const measurement& candidate) {
+    return candidate.kind == bench_kind::limits && measures_time(candidate) == measures_time(m);
+  });
+  return it == all.end() ? nullptr : &*it;
+}
+
+const measurement* find_peer(const std::vector<measurement>& all, const measurement& m,
+                             std::string_view transport) {
+  const auto it = std::find_if(all.begin(), all.end(), [&](const measurement& candidate) {
+    return candidate.kind == m.kind && candidate.what->name == transport;
   });
   return it == all.end() ? nullptr : &*it;
 }

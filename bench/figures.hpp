@@ -22,11 +22,6 @@ struct figures {
   double spread_percent = 0;
 };
 
-/// True if the figure that counts is a time, not a rate.
-constexpr bool measures_time(const measurement& m) noexcept {
-  return m.kind == bench_kind::rtt || m.what == subject::cacheline_pingpong;
-}
-
 figures summarize(const measurement& m);
 
 /// The main figure of `m` divided by that of `base`, both in time or both in rate.
@@ -37,8 +32,12 @@ figures summarize(const measurement& m);
  */
 double ratio(const measurement& m, const measurement& base);
 
-/// The measurement of that kind and subject, or null.
-const measurement* find(const std::vector<measurement>& all, bench_kind kind, subject what);
+/// The hardware's limit for the like of `m`, or null if it was not measured.
+const measurement* find_limit(const std::vector<measurement>& all, const measurement& m);
+
+/// What was measured as `m` was, over the transport of that name, or null.
+const measurement* find_peer(const std::vector<measurement>& all, const measurement& m,
+                             std::string_view transport);
 
 } // namespace bench
 

@@ -65,9 +65,14 @@ const measurement* limit_for(const measurement& m, const std::vector<measurement
   if (m.kind == bench_kind::limits)
     return nullptr;
   if (measures_time(m))
-    return find(all, bench_kind::limits, subject::cacheline_pingpong);
+    return find_limit(all, m);
   // A line a message: at other sizes there is nothing to compare.
-  return m.used.size == 64 ? find(all, bench_kind::limits, subject::bulk_lines) : nullptr;
+  return m.used.size == 64 ? find_limit(all, m) : nullptr;
+}
+
+/// A ring alone spins for the answer, and has nobody to kick.
+bool has_kicks(const measurement& m) {
+  return m.what->kind == family::channel || (m.what->kind == family::ring && !measures_time(m));
 }
 
 std::string versus_limit(const measurement& m, const std::vector<measurement>& all) {
@@ -80,7 +85,7 @@ std::string versus_limit(const measurement& m, const std::vector<measurement>& a
 
 /// How many times better than a blocking Unix socket.
 std::string versus_uds(const measurement& m, const std::vector<measurement>& all) {
-  const auto* uds = find(all, m.kind, subject::uds);
+  const auto* uds = find_peer(all, m, "uds");
   if (uds == nullptr)
     return {};
   const double times = measures_time(m) ? ratio(*uds, m) : ratio(m, *uds);
@@ -95,10 +100,10 @@ void print_limits(std::ostream& out, const std::vector<measurement>& all) {
     const figures f = summarize(m);
     const std::string spread = fixed(f.spread_percent, 0) + " %";
     if (measures_time(m))
-      t.add({text(name_of(m.what)), fixed(f.p50_ns, 0), fixed(f.p99_ns, 0), fixed(f.p999_ns, 0),
-             "-", spread});
+      t.add({text(m.what->name), fixed(f.p50_ns, 0), fixed(f.p99_ns, 0), fixed(f.p999_ns, 0), "-",
+             spread});
     else
-      t.add({text(name_of(m.what)), "-", "-", "-", fixed(f.millions_per_second, 2), spread});
+      t.add({text(m.what->name), "-", "-", "-", fixed(f.millions_per_second, 2), spread});
   }
   t.print(out);
 }
@@ -109,7 +114,7 @@ void print_rtt(std::ostream& out, const std::vector<measurement>& all) {
     if (m.kind != bench_kind::rtt)
       continue;
     const figures f = summarize(m);
-    t.add({text(name_of(m.what)), fixed(f.p50_ns, 0), fixed(f.p99_ns, 0), fixed(f.p999_ns, 0),
+    t.add({text(m.what->name), fixed(f.p50_ns, 0), fixed(f.p99_ns, 0), fixed(f.p999_ns, 0),
            fixed(f.spread_percent, 0) + " %", versus_limit(m, all), versus_uds(m, all)});
   }
   t.print(out);
@@ -123,9 +128,9 @@ void print_throughput(std::ostream& out, const std::vector<measurement>& all) {
       continue;
     const figures f = summarize(m);
     const double mib = f.millions_per_second * 1e6 * static_cast<double>(m.used.size) / 1048576;
-    t.add({text(name_of(m.what)), fixed(f.millions_per_second, f.millions_per_second < 0.1 ? 5 : 2),
-           fixed(mib, 0), is_socket(m.what) ? "-" : fixed(f.kicks, 0),
-           is_socket(m.what) ? "-" : fixed(f.kicks_avoided_percent, 4) + " %",
+    t.add({text(m.what->name), fixed(f.millions_per_second, f.millions_per_second < 0.1 ? 5 : 2),
+           fixed(mib, 0), has_kicks(m) ? fixed(f.kicks, 0) : "-",
+           has_kicks(m) ? fixed(f.kicks_avoided_percent, 4) + " %" : "-",
            fixed(f.spread_percent, 0) + " %", versus_limit(m, all), versus_uds(m, all)});
   }
   t.print(out);
@@ -142,12 +147,13 @@ std::int64_t whole(double value) {
 }
 
 void describe_transport(boost::json::object& o, const measurement& m) {
-  o["transport"] = name_of(m.what);
-  if (!is_socket(m.what)) {
+  o["transport"] = m.what->name;
+  if (m.what->kind != family::foreign) {
     const side_report& agreed = m.runs.front().first;
     o["backend"] = name_of(agreed.backend);
     // A bare ring has no policy: it spins.
-    o["policy"] = name_of(is_channel(m.what) ? m.used.policy : sysipc_asio::wait_policy::busy);
+    o["policy"] =
+        name_of(m.what->kind == family::channel ? m.used.policy : sysipc_asio::wait_policy::busy);
     o["fence"] = name_of(agreed.fences);
     o["capacity"] = m.used.capacity;
   }
@@ -159,7 +165,7 @@ boost::json::object describe(const measurement& m, const std::vector<measurement
   boost::json::object o;
   o["bench"] = name_of(m.kind);
   if (m.kind == bench_kind::limits)
-    o["metric"] = name_of(m.what);
+    o["metric"] = m.what->name;
   else
     describe_transport(o, m);
   if (measures_time(m)) {
@@ -172,8 +178,7 @@ boost::json::object describe(const measurement& m, const std::vector<measurement
     o[m.kind == bench_kind::limits ? "mlines_per_s" : "mmsg_per_s"] =
         rounded(f.millions_per_second, 6);
   }
-  if (m.kind != bench_kind::limits && !is_socket(m.what) &&
-      (is_channel(m.what) || !measures_time(m))) {
+  if (has_kicks(m)) {
     o["kicks"] = whole(f.kicks);
     o["kicks_avoided_percent"] = rounded(f.kicks_avoided_percent, 4);
     o["sleeps"] = whole(f.sleeps);

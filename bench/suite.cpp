@@ -10,50 +10,32 @@ namespace {
 
 constexpr std::chrono::seconds run_timeout{120};
 
-/// Fewer where each message costs system calls, so that no run takes minutes.
-std::uint64_t default_count(bench_kind kind, subject what, sysipc_asio::wait_policy policy) {
-  if (kind == bench_kind::throughput || what == subject::bulk_lines)
-    return is_socket(what) ? 300'000 : 5'000'000;
-  const bool sleeps =
-      is_socket(what) || (is_channel(what) && policy == sysipc_asio::wait_policy::sleepy);
-  return sleeps ? 20'000 : 200'000;
+std::uint64_t default_count(bench_kind kind, const subject& what, const settings& s) {
+  if (!measures_time(kind, what))
+    return what.length.messages;
+  // Each wait of a channel is a system call then.
+  const bool sleeps = what.kind == family::channel && s.policy == sysipc_asio::wait_policy::sleepy;
+  return sleeps ? through_the_kernel.rounds : what.length.rounds;
 }
 
-measurement prepare(const plan& p, bench_kind kind, subject what) {
-  measurement m{kind, what, p.common, {}};
-  const bool counts_messages = kind == bench_kind::throughput || what == subject::bulk_lines;
-  const auto& given = counts_messages ? p.messages : p.rounds;
-  m.used.count = given.value_or(default_count(kind, what, p.common.policy));
+measurement prepare(const plan& p, bench_kind kind, const subject& what) {
+  measurement m{kind, &what, p.common, {}};
+  const auto& given = measures_time(kind, what) ? p.rounds : p.messages;
+  m.used.count = given.value_or(default_count(kind, what, p.common));
   m.used.warmup = p.warmup.value_or(m.used.count / 10);
   return m;
 }
 
 workload make_workload(const measurement& m) {
-  const bool rtt = m.kind == bench_kind::rtt;
-  switch (m.what) {
-  case subject::cacheline_pingpong:
-    return cacheline_pingpong(m.used);
-  case subject::bulk_lines:
-    return bulk_lines(m.used);
-  case subject::ring:
-    return rtt ? ring_rtt(m.used) : ring_throughput(m.used);
-  case subject::channel:
-    return rtt ? channel_rtt(m.used) : channel_throughput(m.used);
-  case subject::channel_consume:
-    return channel_consume_throughput(m.used);
-  case subject::uds:
-    return rtt ? uds_rtt(m.used) : uds_throughput(m.used);
-  case subject::uds_asio:
-    return rtt ? uds_asio_rtt(m.used) : uds_asio_throughput(m.used);
-  }
-  throw std::logic_error("no such workload");
+  const factory make = measures_time(m) ? m.what->rtt : m.what->throughput;
+  return make(m.used);
 }
 
 void run_once(measurement& m) {
   try {
     m.runs.push_back(run_pair(make_workload(m), m.used.cpus, run_timeout));
   } catch (const std::exception& failure) {
-    throw std::runtime_error(std::string(name_of(m.kind)) + " of " + std::string(name_of(m.what)) +
+    throw std::runtime_error(std::string(name_of(m.kind)) + " of " + std::string(m.what->name) +
                              ": " + failure.what());
   }
 }
@@ -63,12 +45,6 @@ void run_once(measurement& m) {
 std::string_view name_of(bench_kind kind) noexcept {
   constexpr std::string_view names[] = {"limits", "rtt", "throughput"};
   return names[static_cast<std::size_t>(kind)];
-}
-
-std::string_view name_of(subject what) noexcept {
-  constexpr std::string_view names[] = {"cacheline_pingpong", "bulk_lines", "ring",    "channel",
-                                        "channel-consume",    "uds",        "uds-asio"};
-  return names[static_cast<std::size_t>(what)];
 }
 
 std::string_view name_of(sysipc_asio::wait_policy policy) noexcept {
@@ -90,13 +66,13 @@ std::vector<measurement> run_suite(const plan& p) {
   std::vector<measurement> all;
   for (const bench_kind kind : p.kinds) {
     if (kind == bench_kind::limits) {
-      all.push_back(prepare(p, kind, subject::cacheline_pingpong));
-      all.push_back(prepare(p, kind, subject::bulk_lines));
+      for (const subject& limit : limits())
+        all.push_back(prepare(p, kind, limit));
       continue;
     }
-    for (const subject what : p.transports)
-      if (kind == bench_kind::throughput || what != subject::channel_consume)
-        all.push_back(prepare(p, kind, what));
+    for (const subject* what : p.transports)
+      if ((kind == bench_kind::rtt ? what->rtt : what->throughput) != nullptr)
+        all.push_back(prepare(p, kind, *what));
   }
   for (int i = 0; i != p.repeat; ++i)
     for (measurement& m : all)

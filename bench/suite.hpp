@@ -6,6 +6,7 @@
 
 #include "processes.hpp"
 #include "settings.hpp"
+#include "subject.hpp"
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -15,33 +16,15 @@ namespace bench {
 
 enum class bench_kind : std::uint8_t { limits, rtt, throughput };
 
-enum class subject : std::uint8_t {
-  cacheline_pingpong,
-  bulk_lines,
-  ring,
-  channel,
-  channel_consume,
-  uds,
-  uds_asio
-};
-
 std::string_view name_of(bench_kind kind) noexcept;
-std::string_view name_of(subject what) noexcept;
 std::string_view name_of(sysipc_asio::wait_policy policy) noexcept;
 std::string_view name_of(sysipc_asio::fence_mode fences) noexcept;
 std::string_view name_of(sysipc_asio::backend backend) noexcept;
 
-constexpr bool is_socket(subject what) noexcept {
-  return what == subject::uds || what == subject::uds_asio;
-}
-constexpr bool is_channel(subject what) noexcept {
-  return what == subject::channel || what == subject::channel_consume;
-}
-
 /// What was asked for. Counts that were not given depend on the subject.
 struct plan {
   std::vector<bench_kind> kinds;
-  std::vector<subject> transports;
+  std::vector<const subject*> transports;
   settings common{};
   std::optional<std::uint64_t> messages;
   std::optional<std::uint64_t> rounds;
@@ -52,10 +35,18 @@ struct plan {
 /// One line of the outcome: what was run, and what each run found.
 struct measurement {
   bench_kind kind;
-  subject what;
+  const subject* what; ///< one of the tables' entries
   settings used;
   std::vector<pair_report> runs;
 };
+
+/// True if the figure that counts is the time of a round trip, not a rate of messages.
+constexpr bool measures_time(bench_kind kind, const subject& what) noexcept {
+  return kind == bench_kind::rtt || (kind == bench_kind::limits && what.rtt != nullptr);
+}
+constexpr bool measures_time(const measurement& m) noexcept {
+  return measures_time(m.kind, *m.what);
+}
 
 /// Runs everything `repeat` times, one of each in turn, so that a disturbance of
 /// the machine hits all alike and ratios between them hold.

@@ -40,7 +40,7 @@ struct workload {
   side second;
 };
 
-// Each of these makes the workload of one run.
+// The factories of the table in subject.cpp.
 workload cacheline_pingpong(const settings& s);
 workload bulk_lines(const settings& s);
 workload ring_rtt(const settings& s);

@@ -1,0 +1,33 @@
+// Copyright (c) 2026 the sysipc_asio authors.
+// Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
+
+#include "subject.hpp"
+
+namespace bench {
+namespace {
+
+// A new transport is a file, its factories' declaration in workload.hpp, and a line here.
+constexpr subject all_transports[] = {
+    {"ring", ring_rtt, ring_throughput, family::ring, in_user_space},
+    {"channel", channel_rtt, channel_throughput, family::channel, in_user_space},
+    {"channel-consume", nullptr, channel_consume_throughput, family::channel, in_user_space},
+    {"uds", uds_rtt, uds_throughput, family::foreign, through_the_kernel},
+    {"uds-asio", uds_asio_rtt, uds_asio_throughput, family::foreign, through_the_kernel},
+};
+
+constexpr subject all_limits[] = {
+    {"cacheline_pingpong", cacheline_pingpong, nullptr, family::limit, in_user_space},
+    {"bulk_lines", nullptr, bulk_lines, family::limit, in_user_space},
+};
+
+} // namespace
+
+std::span<const subject> transports() noexcept {
+  return all_transports;
+}
+
+std::span<const subject> limits() noexcept {
+  return all_limits;
+}
+
+} // namespace bench
