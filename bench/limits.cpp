@@ -2,32 +2,18 @@
 // Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
 
 #include "round_trips.hpp"
+#include "shared_area.hpp"
 #include "spinning.hpp"
 #include "workload.hpp"
 #include <array>
 #include <atomic>
-#include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <memory>
-#include <new>
-#include <sys/mman.h>
 #include <sysipc_asio/wait.hpp>
-#include <system_error>
 
 /// What the hardware gives: no ring and no channel can be faster.
 namespace bench {
 namespace {
-
-/// Anonymous memory that fork() shares, zero at first.
-template <typename T>
-std::shared_ptr<T> make_shared_area() {
-  void* const p = ::mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE,
-                         MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-  if (p == MAP_FAILED)
-    throw std::system_error(errno, std::system_category(), "mmap");
-  return std::shared_ptr<T>(new (p) T, [](T* area) { ::munmap(area, sizeof(T)); });
-}
 
 /// Two words that never share a line, nor a pair of lines that is fetched together.
 struct counters {

@@ -4,8 +4,10 @@
 #ifndef SYSIPC_BENCH_PAYLOAD_HPP
 #define SYSIPC_BENCH_PAYLOAD_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -19,14 +21,18 @@ inline std::vector<std::byte> make_payload(std::size_t size) {
   return result;
 }
 
+/// As if somebody read `copy` now: else the compiler might make only the last one.
+inline void use_copy(const std::byte* copy) noexcept {
+  asm volatile("" : : "r"(copy) : "memory");
+}
+
 /// Copies a message out of shared memory; inline for the size that most runs use.
 inline void take_payload(std::byte* to, const std::byte* from, std::size_t size) noexcept {
   if (size == 64)
     std::memcpy(to, from, 64);
   else
     std::memcpy(to, from, size);
-  // As if somebody read the copy now: else the compiler might keep only the last.
-  asm volatile("" : : "r"(to) : "memory");
+  use_copy(to);
 }
 
 inline void expect_size(std::size_t size, std::size_t expected) {
@@ -35,8 +41,8 @@ inline void expect_size(std::size_t size, std::size_t expected) {
 }
 
 /// Whether what was received last is what was sent.
-inline void expect_payload(const std::vector<std::byte>& received) {
-  if (received != make_payload(received.size()))
+inline void expect_payload(std::span<const std::byte> received) {
+  if (!std::ranges::equal(received, make_payload(received.size())))
     throw std::runtime_error("a message arrived damaged");
 }
 

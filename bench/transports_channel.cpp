@@ -4,12 +4,11 @@
 #include "payload.hpp"
 #include "round_trips.hpp"
 #include "run_coroutine.hpp"
+#include "side_of_channel.hpp"
 #include "workload.hpp"
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
 #include <span>
-#include <sysipc_asio/handshake.hpp>
 #include <vector>
 
 /// The channel as a program would use it: co_await on both sides.
@@ -18,47 +17,6 @@ namespace {
 
 namespace asio = boost::asio;
 using sysipc_asio::channel;
-
-enum class role : bool { listener, connector };
-
-/// A side's io_context and channel. To be made after fork(), on the side's own CPU.
-class side_of_channel {
-public:
-  side_of_channel(unique_fd socket, const settings& s, role as)
-      : context(1), ch(open(std::move(socket), s, as)) {}
-
-  side_report report() const {
-    side_report result;
-    result.fences = ch.fences();
-    result.backend = ch.backend();
-    return result;
-  }
-
-  asio::io_context context;
-  channel ch;
-
-private:
-  channel open(unique_fd socket, const settings& s, role as) {
-    asio::local::stream_protocol::socket connected(context, asio::local::stream_protocol(),
-                                                   socket.release());
-    sysipc_asio::channel_options options;
-    options.send_capacity = options.receive_capacity = s.capacity;
-    options.policy = s.policy;
-    options.fences = s.fences;
-    if (as == role::listener) {
-      sysipc_asio::listen_options listen;
-      listen.channel = options;
-      listen.backend = s.backend;
-      listen.max_capacity = std::max(listen.max_capacity, s.capacity);
-      return sysipc_asio::accept_on(asio::any_io_executor(context.get_executor()),
-                                    std::move(connected), listen);
-    }
-    sysipc_asio::connect_options connect;
-    connect.channel = options;
-    return sysipc_asio::connect_on(asio::any_io_executor(context.get_executor()),
-                                   std::move(connected), connect);
-  }
-};
 
 asio::awaitable<void> ask(channel& ch, const settings& s, round_trips& trips) {
   const auto question = make_payload(s.size);
@@ -171,7 +129,7 @@ side_report measure(unique_fd socket, const settings& s, role as, measured task)
 }
 
 side_report run_ask(unique_fd socket, const settings& s) {
-  side_of_channel side(std::move(socket), s, role::listener);
+  side_of_channel side(std::move(socket), s, role::first);
   side_report report = side.report();
   round_trips trips(s.count);
   run_coroutine(side.context, ask(side.ch, s, trips));
@@ -184,18 +142,16 @@ side_report run_ask(unique_fd socket, const settings& s) {
 }
 
 side_report run_answer(unique_fd socket, const settings& s) {
-  side_of_channel side(std::move(socket), s, role::connector);
+  side_of_channel side(std::move(socket), s, role::second);
   run_coroutine(side.context, answer(side.ch, s));
   return side.report();
 }
 
 workload throughput(const settings& s, measured sender, measured receiver) {
   return {
-      [s, sender](unique_fd socket) {
-        return measure(std::move(socket), s, role::listener, sender);
-      },
+      [s, sender](unique_fd socket) { return measure(std::move(socket), s, role::first, sender); },
       [s, receiver](unique_fd socket) {
-        return measure(std::move(socket), s, role::connector, receiver);
+        return measure(std::move(socket), s, role::second, receiver);
       },
   };
 }

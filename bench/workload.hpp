@@ -30,6 +30,9 @@ struct side_report {
 /// One process's part, given its end of a socketpair.
 using side = std::function<side_report(unique_fd)>;
 
+/// Which part of a run a process has.
+enum class role : bool { first, second };
+
 /// The two parts of a run.
 /**
  * For round trips `first` asks and takes the time, `second` answers. For
