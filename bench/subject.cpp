@@ -11,6 +11,9 @@ constexpr subject all_transports[] = {
     {"ring", ring_rtt, ring_throughput, family::ring, in_user_space},
     {"channel", channel_rtt, channel_throughput, family::channel, in_user_space},
     {"channel-consume", nullptr, channel_consume_throughput, family::channel, in_user_space},
+    {"channel-callback", channel_callback_rtt, channel_callback_throughput, family::channel,
+     through_the_kernel}, // its waits never spin
+    {"channel-sync", channel_sync_rtt, channel_sync_throughput, family::channel, in_user_space},
     {"uds", uds_rtt, uds_throughput, family::foreign, through_the_kernel},
     {"uds-asio", uds_asio_rtt, uds_asio_throughput, family::foreign, through_the_kernel},
 };
