@@ -15,7 +15,11 @@ constexpr subject all_transports[] = {
      through_the_kernel}, // its waits never spin
     {"channel-sync", channel_sync_rtt, channel_sync_throughput, family::channel, in_user_space},
     {"uds", uds_rtt, uds_throughput, family::foreign, through_the_kernel},
+    {"uds-seqpacket", uds_seqpacket_rtt, uds_seqpacket_throughput, family::foreign,
+     through_the_kernel},
     {"uds-asio", uds_asio_rtt, uds_asio_throughput, family::foreign, through_the_kernel},
+    {"tcp-asio", tcp_asio_rtt, tcp_asio_throughput, family::foreign, through_the_kernel},
+    {"pipe", pipe_rtt, pipe_throughput, family::foreign, through_the_kernel},
 };
 
 constexpr subject all_limits[] = {

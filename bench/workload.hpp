@@ -59,6 +59,12 @@ workload uds_rtt(const settings& s);
 workload uds_throughput(const settings& s);
 workload uds_asio_rtt(const settings& s);
 workload uds_asio_throughput(const settings& s);
+workload uds_seqpacket_rtt(const settings& s);
+workload uds_seqpacket_throughput(const settings& s);
+workload tcp_asio_rtt(const settings& s);
+workload tcp_asio_throughput(const settings& s);
+workload pipe_rtt(const settings& s);
+workload pipe_throughput(const settings& s);
 
 } // namespace bench
 
