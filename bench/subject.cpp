@@ -20,6 +20,10 @@ constexpr subject all_transports[] = {
     {"uds-asio", uds_asio_rtt, uds_asio_throughput, family::foreign, through_the_kernel},
     {"tcp-asio", tcp_asio_rtt, tcp_asio_throughput, family::foreign, through_the_kernel},
     {"pipe", pipe_rtt, pipe_throughput, family::foreign, through_the_kernel},
+    {"interprocess-mq", interprocess_mq_rtt, interprocess_mq_throughput, family::foreign,
+     through_the_kernel_to_wait},
+    {"lockfree-spsc", lockfree_spsc_rtt, lockfree_spsc_throughput, family::foreign, in_user_space,
+     65536},
 };
 
 constexpr subject all_limits[] = {

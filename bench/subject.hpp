@@ -5,7 +5,9 @@
 #define SYSIPC_BENCH_SUBJECT_HPP
 
 #include "workload.hpp"
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 
@@ -26,6 +28,7 @@ struct run_length {
 };
 inline constexpr run_length in_user_space{5'000'000, 200'000};
 inline constexpr run_length through_the_kernel{300'000, 20'000};
+inline constexpr run_length through_the_kernel_to_wait{2'000'000, 20'000};
 
 /// Makes the workload of one run.
 using factory = workload (*)(const settings&);
@@ -37,6 +40,7 @@ struct subject {
   factory throughput; ///< null if it has no throughput to measure
   family kind;
   run_length length; ///< unless the user says otherwise
+  std::size_t max_size = std::numeric_limits<std::size_t>::max();
 };
 
 /// In the order in which they are run and reported.

@@ -65,6 +65,10 @@ workload tcp_asio_rtt(const settings& s);
 workload tcp_asio_throughput(const settings& s);
 workload pipe_rtt(const settings& s);
 workload pipe_throughput(const settings& s);
+workload interprocess_mq_rtt(const settings& s);
+workload interprocess_mq_throughput(const settings& s);
+workload lockfree_spsc_rtt(const settings& s);
+workload lockfree_spsc_throughput(const settings& s);
 
 } // namespace bench
 
