@@ -31,6 +31,10 @@ std::uint64_t parse_number(std::string_view option, std::string_view text, std::
   return value;
 }
 
+void append(std::string& list, std::string_view name) {
+  (list += list.empty() ? "" : ", ") += name;
+}
+
 /// The one of `candidates` that is called `text`.
 template <typename T, std::size_t N>
 T parse_name(std::string_view option, std::string_view text, const std::array<T, N>& candidates) {
@@ -38,7 +42,7 @@ T parse_name(std::string_view option, std::string_view text, const std::array<T,
   for (const T candidate : candidates) {
     if (name_of(candidate) == text)
       return candidate;
-    (known += known.empty() ? "" : ", ") += name_of(candidate);
+    append(known, name_of(candidate));
   }
   throw usage_error(std::string(option) + " must be one of " + known + ", not '" +
                     std::string(text) + "'");
@@ -55,26 +59,34 @@ std::vector<std::string_view> split(std::string_view text) {
   }
 }
 
-/// The names of the transports, and what only some of them can do.
-std::string known_transports() {
+/// The names of the transports, and what is special about some.
+std::string describe_transports() {
   std::string names;
   for (const subject& t : transports()) {
-    (names += names.empty() ? "" : ", ") += t.name;
-    if (t.rtt == nullptr)
+    append(names, t.name);
+    if (!t.present())
+      names += " (not in this build)";
+    else if (t.rtt == nullptr)
       names += " (throughput only)";
   }
   return names;
 }
 
 const subject& parse_transport(std::string_view text) {
-  for (const subject& candidate : transports())
-    if (candidate.name == text)
+  std::string known;
+  for (const subject& candidate : transports()) {
+    if (candidate.name != text)
+      append(known, candidate.name);
+    else if (candidate.present())
       return candidate;
-  throw usage_error("--transport must be one of " + known_transports() + ", not '" +
-                    std::string(text) + "'");
+    else
+      throw usage_error("this build has no " + std::string(text) +
+                        ": its library was not there when it was configured");
+  }
+  throw usage_error("--transport must be one of " + known + ", not '" + std::string(text) + "'");
 }
 
-std::vector<const subject*> parse_transports(std::string_view text) {
+std::vector<const subject*> parse_transports(std::string_view text, std::string& note) {
   std::vector<const subject*> result;
   const auto add = [&result](const subject& t) {
     if (std::find(result.begin(), result.end(), &t) == result.end())
@@ -85,8 +97,14 @@ std::vector<const subject*> parse_transports(std::string_view text) {
       add(parse_transport(name));
       continue;
     }
+    std::string absent;
     for (const subject& t : transports())
-      add(t);
+      if (t.present())
+        add(t);
+      else
+        append(absent, t.name);
+    if (!absent.empty())
+      note = "this build has no " + absent;
   }
   return result;
 }
@@ -133,7 +151,7 @@ command parse_command_line(int argc, const char* const* argv) {
   auto add = visible.add_options();
   add("help,h", "print this and exit");
   add("transport,t", po::value(&transports)->value_name("LIST"),
-      ("any of " + known_transports() + ", separated by commas; all (default)").c_str());
+      ("any of " + describe_transports() + ", separated by commas; all (default)").c_str());
   add("policy", po::value(&policy)->default_value("adaptive")->value_name("NAME"),
       "how a channel waits: adaptive, busy, sleepy, kick_always");
   add("fence", po::value(&fence)->default_value("asymmetric")->value_name("NAME"),
@@ -181,7 +199,7 @@ command parse_command_line(int argc, const char* const* argv) {
   using sysipc_asio::wait_policy;
   plan& p = result.what;
   p.kinds = parse_kinds(kind);
-  p.transports = parse_transports(transports);
+  p.transports = parse_transports(transports, result.note);
   p.common.policy = parse_name("--policy", policy,
                                std::array{wait_policy::adaptive, wait_policy::busy,
                                           wait_policy::sleepy, wait_policy::kick_always});

@@ -54,6 +54,8 @@ int main(int argc, char** argv) {
     std::cout << c.help;
     return 0;
   }
+  if (!c.note.empty())
+    std::cerr << "sysipc-bench: " << c.note << '\n';
   try {
     run(c);
   } catch (const std::exception& failure) {

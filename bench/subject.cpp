@@ -6,6 +6,17 @@
 namespace bench {
 namespace {
 
+#ifdef SYSIPC_BENCH_ZMQ
+constexpr factory zmq[] = {zmq_rtt, zmq_throughput};
+#else
+constexpr factory zmq[] = {nullptr, nullptr};
+#endif
+#ifdef SYSIPC_BENCH_NNG
+constexpr factory nng[] = {nng_rtt, nng_throughput};
+#else
+constexpr factory nng[] = {nullptr, nullptr};
+#endif
+
 // A new transport is a file, its factories' declaration in workload.hpp, and a line here.
 constexpr subject all_transports[] = {
     {"ring", ring_rtt, ring_throughput, family::ring, in_user_space},
@@ -20,6 +31,8 @@ constexpr subject all_transports[] = {
     {"uds-asio", uds_asio_rtt, uds_asio_throughput, family::foreign, through_the_kernel},
     {"tcp-asio", tcp_asio_rtt, tcp_asio_throughput, family::foreign, through_the_kernel},
     {"pipe", pipe_rtt, pipe_throughput, family::foreign, through_the_kernel},
+    {"zmq", zmq[0], zmq[1], family::foreign, through_the_kernel},
+    {"nng", nng[0], nng[1], family::foreign, through_the_kernel},
     {"interprocess-mq", interprocess_mq_rtt, interprocess_mq_throughput, family::foreign,
      through_the_kernel_to_wait},
     {"lockfree-spsc", lockfree_spsc_rtt, lockfree_spsc_throughput, family::foreign, in_user_space,

@@ -41,6 +41,9 @@ struct subject {
   family kind;
   run_length length; ///< unless the user says otherwise
   std::size_t max_size = std::numeric_limits<std::size_t>::max();
+
+  /// False where the library that it needs was not there when this program was built.
+  bool present() const noexcept { return rtt != nullptr || throughput != nullptr; }
 };
 
 /// In the order in which they are run and reported.
