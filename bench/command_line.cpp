@@ -109,6 +109,17 @@ std::vector<const subject*> parse_transports(std::string_view text, std::string&
   return result;
 }
 
+std::vector<std::size_t> parse_sizes(std::string_view text) {
+  std::vector<std::size_t> result;
+  for (const std::string_view part : split(text)) {
+    const std::size_t size =
+        parse_number("size", part, 1, layout::max_payload(layout::max_ring_capacity));
+    if (std::find(result.begin(), result.end(), size) == result.end())
+      result.push_back(size);
+  }
+  return result;
+}
+
 placement parse_cpus(std::string_view text) {
   const auto parts = split(text);
   if (parts.size() != 2)
@@ -129,11 +140,19 @@ std::vector<bench_kind> parse_kinds(std::string_view text) {
 /// What is sensible by itself but not together.
 void check(const plan& p, bool transports_given) {
   const auto capacity = layout::make_geometry(p.common.capacity, layout::page).ring_capacity;
-  if (p.common.size > layout::max_payload(capacity)) {
-    std::ostringstream s;
-    s << "--size " << p.common.size << " does not fit into a ring of " << capacity
-      << " bytes (--capacity); the most is " << layout::max_payload(capacity);
-    throw usage_error(s.str());
+  const std::size_t size = *std::max_element(p.sizes.begin(), p.sizes.end());
+  for (const subject* t : p.transports) {
+    if (t->kind != family::foreign && size > layout::max_payload(capacity)) {
+      std::ostringstream s;
+      s << "--size " << size << " does not fit into a ring of " << capacity
+        << " bytes (--capacity); the most is " << layout::max_payload(capacity);
+      throw usage_error(s.str());
+    }
+    if (size > t->max_size) {
+      std::ostringstream s;
+      s << "--size " << size << ": " << t->name << " carries at most " << t->max_size << " bytes";
+      throw usage_error(s.str());
+    }
   }
   if (transports_given && p.kinds == std::vector{bench_kind::rtt})
     for (const subject* t : p.transports)
@@ -158,12 +177,15 @@ command parse_command_line(int argc, const char* const* argv) {
       "asymmetric or symmetric");
   add("backend", po::value(&backend)->default_value("automatic")->value_name("NAME"),
       "of channels: automatic, kernel or interprocess");
-  add("size", po::value(&size)->default_value("64")->value_name("BYTES"),
-      "payload of each message");
+  add("size", po::value(&size)->default_value("64")->value_name("LIST"),
+      "payload of each message in bytes; several, separated by commas, are run one after "
+      "the other");
   add("messages", po::value(&messages)->value_name("N"),
-      "messages per throughput run; 5000000 by default, 300000 for sockets");
+      "messages per throughput run; by default 300000 to 5000000, depending on the transport, "
+      "and no more than 4 GiB");
   add("rounds", po::value(&rounds)->value_name("N"),
-      "round trips per rtt run; 200000 by default, 20000 for sockets and --policy sleepy");
+      "round trips per rtt run; by default 200000, or 20000 where the sides sleep, and no more "
+      "than 4 GiB");
   add("warmup", po::value(&warmup)->value_name("N"),
       "messages or round trips before the measured ones; a tenth of them by default");
   add("repeat", po::value(&repeat)->default_value("5")->value_name("N"),
@@ -185,7 +207,7 @@ command parse_command_line(int argc, const char* const* argv) {
   if (given.count("help") != 0) {
     std::ostringstream s;
     s << "Usage: sysipc-bench limits|rtt|throughput|all [options]\n"
-         "Measures channels, their rings and Unix sockets between two processes.\n\n"
+         "Measures channels, their rings and what else there is between two processes.\n\n"
       << visible;
     result.help = s.str();
     return result;
@@ -209,7 +231,7 @@ command parse_command_line(int argc, const char* const* argv) {
       parse_name("--backend", backend,
                  std::array{sysipc_asio::backend::automatic, sysipc_asio::backend::kernel,
                             sysipc_asio::backend::interprocess});
-  p.common.size = parse_number("size", size, 1, layout::max_payload(layout::max_ring_capacity));
+  p.sizes = parse_sizes(size);
   p.common.capacity =
       parse_number("capacity", capacity, layout::min_ring_capacity, layout::max_ring_capacity);
   p.common.cpus = parse_cpus(cpus);

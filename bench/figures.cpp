@@ -61,6 +61,7 @@ figures summarize(const measurement& m) {
 double ratio(const measurement& m, const measurement& base) {
   std::vector<double> ratios = main_figures(m);
   const std::vector<double> divisors = main_figures(base);
+  ratios.resize(std::min(ratios.size(), divisors.size())); // the last turn may be incomplete
   std::transform(ratios.begin(), ratios.end(), divisors.begin(), ratios.begin(), std::divides<>());
   return median(std::move(ratios));
 }
@@ -75,7 +76,8 @@ const measurement* find_limit(const std::vector<measurement>& all, const measure
 const measurement* find_peer(const std::vector<measurement>& all, const measurement& m,
                              std::string_view transport) {
   const auto it = std::find_if(all.begin(), all.end(), [&](const measurement& candidate) {
-    return candidate.kind == m.kind && candidate.what->name == transport;
+    return candidate.kind == m.kind && candidate.used.size == m.used.size &&
+           candidate.what->name == transport;
   });
   return it == all.end() ? nullptr : &*it;
 }

@@ -3,6 +3,7 @@
 
 #include "command_line.hpp"
 #include "processes.hpp"
+#include "progress_line.hpp"
 #include "report.hpp"
 #include <algorithm>
 #include <exception>
@@ -20,7 +21,20 @@ void require_cpu(int cpu) {
                              " is not available to this process; choose others with --cpus");
 }
 
-void run(const bench::command& c) {
+bench::outcome run_suite(const bench::plan& what) {
+  const bench::progress_line line;
+  return bench::run_suite(
+      what, [&line](const bench::measurement& m, std::size_t done, std::size_t total) {
+        std::string text = std::to_string(done + 1) + "/" + std::to_string(total) + "  " +
+                           std::string(name_of(m.kind)) + " of " + std::string(m.what->name);
+        if (m.kind != bench::bench_kind::limits)
+          text += ", " + std::to_string(m.used.size) + " bytes";
+        line.show(text);
+      });
+}
+
+/// @returns the exit status.
+int run(const bench::command& c) {
   require_cpu(c.what.common.cpus.first);
   require_cpu(c.what.common.cpus.second);
   std::ofstream file;
@@ -30,7 +44,9 @@ void run(const bench::command& c) {
       throw std::runtime_error("can't write " + c.json);
   }
   bench::take_over_signals();
-  const auto all = bench::run_suite(c.what);
+  const auto [all, signal] = run_suite(c.what);
+  if (signal != 0)
+    std::cerr << "sysipc-bench: interrupted; here is what was measured so far\n";
   std::ostream& out = file.is_open() ? file : std::cout;
   if (c.json.empty())
     bench::write_tables(out, c.what, all);
@@ -38,6 +54,7 @@ void run(const bench::command& c) {
     bench::write_json(out, c.what, all);
   if (!out.flush())
     throw std::runtime_error("can't write the results");
+  return signal == 0 ? 0 : 128 + signal;
 }
 
 } // namespace
@@ -57,7 +74,7 @@ int main(int argc, char** argv) {
   if (!c.note.empty())
     std::cerr << "sysipc-bench: " << c.note << '\n';
   try {
-    run(c);
+    return run(c);
   } catch (const std::exception& failure) {
     std::cerr << "sysipc-bench: " << failure.what() << '\n';
     return 1;

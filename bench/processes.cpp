@@ -54,6 +54,13 @@ sigset_t handled_signals() {
   return set;
 }
 
+int take_signal() {
+  signalfd_siginfo info{};
+  if (::read(termination_signals(), &info, sizeof info) != sizeof info)
+    throw_errno("signalfd");
+  return static_cast<int>(info.ssi_signo);
+}
+
 void pin(int cpu) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -96,8 +103,8 @@ public:
     // The parent may have died already, which prctl() would not tell.
     if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent)
       ::_exit(1);
-    const sigset_t set = handled_signals();
-    ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
+    // A terminal sends its signals to this process, too. They stay blocked: it is the
+    // parent who ends a run, and must not take it for a failure.
     std::signal(SIGPIPE, SIG_IGN); // a dead peer is an error like others
     if (unwanted != nullptr)
       ::close(unwanted->get());
@@ -169,7 +176,7 @@ void await_both(child& first, child& second, clock::time_point deadline) {
     if (n < 0)
       continue;
     if (fds[2].revents != 0)
-      throw std::runtime_error("interrupted");
+      throw interrupted(take_signal());
     if (fds[0].revents != 0)
       first.collect();
     if (fds[1].revents != 0)

@@ -7,6 +7,7 @@
 #include "settings.hpp"
 #include "workload.hpp"
 #include <chrono>
+#include <stdexcept>
 #include <vector>
 
 namespace bench {
@@ -17,6 +18,13 @@ struct pair_report {
   side_report second;
 };
 
+/// This process was told to end.
+struct interrupted : std::runtime_error {
+  explicit interrupted(int number) : std::runtime_error("interrupted"), signal(number) {}
+
+  int signal;
+};
+
 /// The CPUs that this process may use, in order.
 std::vector<int> available_cpus();
 
@@ -25,8 +33,8 @@ void take_over_signals();
 
 /// Runs the two sides of `work` in two processes of their own, each on its CPU.
 /**
- * @throws std::runtime_error if a side fails, dies or takes longer than
- * `timeout`, or if this process is told to end. Neither process survives the call.
+ * @throws std::runtime_error if a side fails, dies or takes longer than `timeout`;
+ * interrupted. Neither process survives the call.
  */
 pair_report run_pair(const workload& work, const placement& cpus, std::chrono::seconds timeout);
 

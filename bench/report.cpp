@@ -31,7 +31,11 @@ public:
 
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
 
+  /// Nothing, if an interruption left nothing to print.
   void print(std::ostream& out) const {
+    if (rows_.empty())
+      return;
+    out << '\n';
     print_row(out, heading_);
     for (const auto& row : rows_)
       print_row(out, row);
@@ -108,10 +112,11 @@ void print_limits(std::ostream& out, const std::vector<measurement>& all) {
   t.print(out);
 }
 
-void print_rtt(std::ostream& out, const std::vector<measurement>& all) {
-  table t({"rtt", "p50 ns", "p99 ns", "p99.9 ns", "spread", "vs limit", "vs uds"});
+void print_rtt(std::ostream& out, const std::string& title, std::size_t size,
+               const std::vector<measurement>& all) {
+  table t({title, "p50 ns", "p99 ns", "p99.9 ns", "spread", "vs limit", "vs uds"});
   for (const measurement& m : all) {
-    if (m.kind != bench_kind::rtt)
+    if (m.kind != bench_kind::rtt || m.used.size != size)
       continue;
     const figures f = summarize(m);
     t.add({text(m.what->name), fixed(f.p50_ns, 0), fixed(f.p99_ns, 0), fixed(f.p999_ns, 0),
@@ -120,11 +125,11 @@ void print_rtt(std::ostream& out, const std::vector<measurement>& all) {
   t.print(out);
 }
 
-void print_throughput(std::ostream& out, const std::vector<measurement>& all) {
-  table t(
-      {"throughput", "M msg/s", "MiB/s", "kicks", "kicks avoided", "spread", "vs limit", "vs uds"});
+void print_throughput(std::ostream& out, const std::string& title, std::size_t size,
+                      const std::vector<measurement>& all) {
+  table t({title, "M msg/s", "MiB/s", "kicks", "kicks avoided", "spread", "vs limit", "vs uds"});
   for (const measurement& m : all) {
-    if (m.kind != bench_kind::throughput)
+    if (m.kind != bench_kind::throughput || m.used.size != size)
       continue;
     const figures f = summarize(m);
     const double mib = f.millions_per_second * 1e6 * static_cast<double>(m.used.size) / 1048576;
@@ -193,29 +198,39 @@ boost::json::object describe(const measurement& m, const std::vector<measurement
 
 void write_tables(std::ostream& out, const plan& p, const std::vector<measurement>& all) {
   const settings& s = p.common;
-  out << s.size << "-byte messages, CPUs " << s.cpus.first << " and " << s.cpus.second
-      << ", median of " << p.repeat << (p.repeat == 1 ? " run" : " runs") << "; channels: policy "
-      << name_of(s.policy) << ", fence " << name_of(s.fences) << ", rings of " << s.capacity
-      << " bytes\n";
+  if (p.sizes.size() == 1)
+    out << p.sizes.front() << "-byte messages";
+  else
+    out << "messages of " << p.sizes.size() << " sizes";
+  out << ", CPUs " << s.cpus.first << " and " << s.cpus.second << ", median of " << p.repeat
+      << (p.repeat == 1 ? " run" : " runs") << "; channels: policy " << name_of(s.policy)
+      << ", fence " << name_of(s.fences) << ", rings of " << s.capacity << " bytes\n";
   if (s.cpus.shared())
     out << "note: both processes share CPU " << s.cpus.first
         << ": they take turns, and yield it where they would spin\n";
   for (const bench_kind kind : p.kinds) {
-    out << '\n';
-    if (kind == bench_kind::limits)
+    if (kind == bench_kind::limits) {
       print_limits(out, all);
-    else if (kind == bench_kind::rtt)
-      print_rtt(out, all);
-    else
-      print_throughput(out, all);
+      continue;
+    }
+    for (const std::size_t size : p.sizes) {
+      std::string title = text(name_of(kind));
+      if (p.sizes.size() != 1)
+        title += ", " + std::to_string(size) + " bytes";
+      if (kind == bench_kind::rtt)
+        print_rtt(out, title, size, all);
+      else
+        print_throughput(out, title, size, all);
+    }
   }
 }
 
 void write_json(std::ostream& out, const plan& p, const std::vector<measurement>& all) {
-  const char* separator = "[\n  ";
+  out << '[';
+  const char* separator = "\n  ";
   for (const measurement& m : all) {
     boost::json::object o = describe(m, all);
-    o["repeat"] = p.repeat;
+    o["repeat"] = m.runs.size();
     o["cpus"] = std::to_string(p.common.cpus.first) + "," + std::to_string(p.common.cpus.second);
     o["shared_cpu"] = p.common.cpus.shared();
     out << separator << boost::json::serialize(o);

@@ -7,7 +7,9 @@
 #include "processes.hpp"
 #include "settings.hpp"
 #include "subject.hpp"
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -25,7 +27,8 @@ std::string_view name_of(sysipc_asio::backend backend) noexcept;
 struct plan {
   std::vector<bench_kind> kinds;
   std::vector<const subject*> transports;
-  settings common{};
+  std::vector<std::size_t> sizes{64}; ///< each is run
+  settings common{};                  ///< but for the size
   std::optional<std::uint64_t> messages;
   std::optional<std::uint64_t> rounds;
   std::optional<std::uint64_t> warmup;
@@ -48,9 +51,18 @@ constexpr bool measures_time(const measurement& m) noexcept {
   return measures_time(m.kind, *m.what);
 }
 
+/// What came of a plan.
+struct outcome {
+  std::vector<measurement> all; ///< those of which there is at least one run
+  int signal = 0;               ///< that ended it early, or 0
+};
+
+/// Is told before each run which one it is, how many came before, and how many there are.
+using observer = std::function<void(const measurement&, std::size_t done, std::size_t total)>;
+
 /// Runs everything `repeat` times, one of each in turn, so that a disturbance of
 /// the machine hits all alike and ratios between them hold.
-std::vector<measurement> run_suite(const plan& p);
+outcome run_suite(const plan& p, const observer& before_each);
 
 } // namespace bench
 
