@@ -1,0 +1,287 @@
+// Copyright (c) 2026 the sysipc_asio authors.
+// Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
+
+#include "scratch.hpp"
+#include <algorithm>
+#include <boost/json.hpp>
+#include <boost/test/unit_test.hpp>
+#include <csignal>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sched.h>
+#include <set>
+#include <spawn.h>
+#include <stdexcept>
+#include <string>
+#include <sys/wait.h>
+#include <sysipc_asio/detail/unique_fd.hpp>
+#include <system_error>
+#include <unistd.h>
+#include <vector>
+
+extern char** environ;
+
+namespace {
+
+namespace fs = std::filesystem;
+using sysipc_asio::detail::unique_fd;
+using sysipc_asio::test::eventually;
+using sysipc_asio::test::scratch_directory;
+
+std::string contents(const fs::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Two CPUs that there are, or one twice.
+std::string cpus() {
+  cpu_set_t set;
+  BOOST_REQUIRE(::sched_getaffinity(0, sizeof set, &set) == 0);
+  std::vector<int> available;
+  for (int cpu = 0; cpu != CPU_SETSIZE && available.size() != 2; ++cpu)
+    if (CPU_ISSET(static_cast<std::size_t>(cpu), &set))
+      available.push_back(cpu);
+  return std::to_string(available.front()) + "," + std::to_string(available.back());
+}
+
+/// sysipc-bench in a process group of its own, as a shell starts it.
+class bench {
+public:
+  explicit bench(std::vector<std::string> arguments, const char* terminal = nullptr) {
+    arguments.insert(arguments.begin(), SYSIPC_ASIO_TEST_BENCH);
+    arguments.insert(arguments.end(), {"--cpus", cpus()});
+    std::vector<char*> argv;
+    for (auto& text : arguments)
+      argv.push_back(text.data());
+    argv.push_back(nullptr);
+    fs::create_directory(temporary());
+    ::setenv("TMPDIR", temporary().c_str(), 1);
+
+    const std::string out = scratch_.path() / "out";
+    const std::string err = terminal != nullptr ? terminal : scratch_.path() / "err";
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_addopen(&actions, 1, out.c_str(), O_WRONLY | O_CREAT, 0600);
+    ::posix_spawn_file_actions_addopen(&actions, 2, err.c_str(), O_WRONLY | O_CREAT | O_NOCTTY,
+                                       0600);
+    posix_spawnattr_t attributes;
+    ::posix_spawnattr_init(&attributes);
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    const int failed =
+        ::posix_spawn(&pid_, SYSIPC_ASIO_TEST_BENCH, &actions, &attributes, argv.data(), environ);
+    ::posix_spawnattr_destroy(&attributes);
+    ::posix_spawn_file_actions_destroy(&actions);
+    ::unsetenv("TMPDIR");
+    if (failed != 0)
+      throw std::system_error(failed, std::system_category(), "posix_spawn");
+  }
+  bench(const bench&) = delete;
+  bench& operator=(const bench&) = delete;
+  ~bench() {
+    if (pid_ > 0) {
+      ::kill(-pid_, SIGKILL);
+      wait();
+    }
+  }
+
+  /// To the whole group, as a terminal does it.
+  void press_ctrl_c() const { ::kill(-pid_, SIGINT); }
+
+  /// The processes that it started.
+  std::vector<pid_t> sides() const {
+    const std::string pid = std::to_string(pid_);
+    std::ifstream in("/proc/" + pid + "/task/" + pid + "/children");
+    return {std::istream_iterator<pid_t>(in), {}};
+  }
+
+  /// The exit status as the shell has it.
+  int wait() {
+    int status = 0;
+    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR)
+      ;
+    pid_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+  std::string out() const { return contents(scratch_.path() / "out"); }
+  std::string err() const { return contents(scratch_.path() / "err"); }
+  boost::json::array json() const { return boost::json::parse(out()).as_array(); }
+
+  fs::path temporary() const { return scratch_.path() / "tmp"; }
+  bool has_temporary_files() const { return !fs::is_empty(temporary()); }
+
+private:
+  scratch_directory scratch_;
+  pid_t pid_ = -1;
+};
+
+bool is_in_this_build(const std::string& transport) {
+  bench b({"throughput", "-t", transport, "--messages", "10", "--repeat", "1"});
+  const int status = b.wait();
+  if (status == 2 && b.err().find("this build has no " + transport) != std::string::npos)
+    return false;
+  BOOST_TEST(status == 0, transport << ": " << b.err());
+  return true;
+}
+
+using keys = std::set<std::string>;
+
+keys operator+(keys a, const keys& b) {
+  a.insert(b.begin(), b.end());
+  return a;
+}
+
+keys keys_of(const boost::json::object& o) {
+  keys result;
+  for (const auto& pair : o)
+    result.insert(std::string(pair.key()));
+  return result;
+}
+
+const keys of_all{"bench", "transport", "size", "spread_percent", "repeat", "cpus", "shared_cpu"};
+const keys of_round_trips{"rounds", "rtt_p50_ns", "rtt_p99_ns", "rtt_p999_ns"};
+const keys of_throughput{"messages", "mmsg_per_s"};
+const keys of_rings{"backend", "policy", "fence", "capacity"};
+const keys of_kicks{"kicks", "kicks_avoided_percent", "sleeps"};
+
+keys expected_keys(const std::string& kind, const std::string& transport) {
+  keys result = of_all + (kind == "rtt" ? of_round_trips : of_throughput);
+  const bool channel = transport.compare(0, 7, "channel") == 0;
+  if (channel || transport == "ring")
+    result = result + of_rings;
+  if (channel || (transport == "ring" && kind == "throughput"))
+    result = result + of_kicks;
+  return result;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(every_transport_carries_small_and_large_messages_both_ways) {
+  bench b({"rtt", "--size", "8,64,65536", "--rounds", "40", "--repeat", "1", "--json", "-"});
+  bench c(
+      {"throughput", "--size", "8,64,65536", "--messages", "100", "--repeat", "1", "--json", "-"});
+  BOOST_TEST(b.wait() == 0, b.err());
+  BOOST_TEST(c.wait() == 0, c.err());
+  boost::json::array results = b.json();
+  for (auto& value : c.json())
+    results.push_back(value);
+
+  std::multiset<std::string> found;
+  for (const auto& value : results) {
+    const auto& o = value.as_object();
+    const std::string kind(o.at("bench").as_string());
+    const std::string transport(o.at("transport").as_string());
+    BOOST_TEST(keys_of(o) == expected_keys(kind, transport), value);
+    BOOST_TEST(o.at(kind == "rtt" ? "rtt_p50_ns" : "mmsg_per_s").to_number<double>() > 0, value);
+    found.insert(kind + " " + transport + " " + std::to_string(o.at("size").to_number<int>()));
+  }
+  std::multiset<std::string> expected;
+  std::string absent;
+  for (const std::string transport :
+       {"ring", "channel", "channel-consume", "channel-callback", "channel-sync", "uds",
+        "uds-seqpacket", "uds-asio", "tcp-asio", "pipe", "zmq", "nng", "interprocess-mq",
+        "lockfree-spsc"}) {
+    if (!is_in_this_build(transport)) {
+      absent += (absent.empty() ? "" : ", ") + transport;
+      continue;
+    }
+    for (const std::string size : {"8", "64", "65536"}) {
+      expected.insert("throughput " + transport + " " + size);
+      if (transport != "channel-consume")
+        expected.insert("rtt " + transport + " " + size);
+    }
+  }
+  BOOST_TEST(found == expected, boost::test_tools::per_element());
+  // What `all` leaves out is told once; else there is nothing to tell.
+  BOOST_TEST(b.err() == (absent.empty() ? "" : "sysipc-bench: this build has no " + absent + "\n"));
+  BOOST_TEST(!b.has_temporary_files());
+  BOOST_TEST(!c.has_temporary_files());
+}
+
+BOOST_AUTO_TEST_CASE(ctrl_c_ends_with_what_was_measured) {
+  bench b({"rtt", "-t", "uds", "--rounds", "50", "--repeat", "1000", "--json", "-"});
+  std::set<pid_t> seen;
+  BOOST_REQUIRE(eventually([&] { // the third side: a run is over
+    for (const pid_t side : b.sides())
+      seen.insert(side);
+    return seen.size() >= 3;
+  }));
+  b.press_ctrl_c();
+  BOOST_TEST(b.wait() == 130);
+  const auto results = b.json();
+  BOOST_REQUIRE(results.size() == 1U);
+  const auto repeat = results.front().at("repeat").to_number<int>();
+  BOOST_TEST(repeat >= 1);
+  BOOST_TEST(repeat < 1000);
+}
+
+BOOST_AUTO_TEST_CASE(ctrl_c_before_anything_was_measured_gives_an_empty_array) {
+  bench b({"rtt", "-t", "uds", "--rounds", "100000000", "--repeat", "1", "--json", "-"});
+  BOOST_REQUIRE(eventually([&] { return b.sides().size() == 2; }));
+  b.press_ctrl_c();
+  BOOST_TEST(b.wait() == 130);
+  BOOST_TEST(b.json().empty());
+}
+
+BOOST_AUTO_TEST_CASE(nothing_stays_in_the_file_system_when_a_run_is_cut_short) {
+  for (const std::string transport : {"zmq", "nng"}) {
+    if (!is_in_this_build(transport))
+      continue;
+    const std::vector<std::string> endless{"rtt",    "-t", transport,  "--rounds", "10000000",
+                                           "--json", "-",  "--repeat", "1"};
+    bench interrupted(endless);
+    BOOST_REQUIRE(eventually([&] { return interrupted.has_temporary_files(); }));
+    interrupted.press_ctrl_c();
+    BOOST_TEST(interrupted.wait() == 130);
+    BOOST_TEST(!interrupted.has_temporary_files());
+
+    bench failed(endless);
+    BOOST_REQUIRE(eventually([&] { return failed.sides().size() == 2; }));
+    BOOST_TEST(failed.has_temporary_files());
+    ::kill(failed.sides().front(), SIGKILL);
+    BOOST_TEST(failed.wait() == 1);
+    BOOST_TEST(!failed.has_temporary_files());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(progress_is_for_terminals) {
+  const std::vector<std::string> short_run{"rtt",      "-t", "uds",    "--rounds", "10",
+                                           "--repeat", "2",  "--json", "-"};
+  bench quiet(short_run);
+  BOOST_TEST(quiet.wait() == 0);
+  BOOST_TEST(quiet.err() == "");
+
+  const unique_fd terminal(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+  BOOST_REQUIRE((::grantpt(terminal.get()) == 0 && ::unlockpt(terminal.get()) == 0));
+  char name[64];
+  BOOST_REQUIRE(::ptsname_r(terminal.get(), name, sizeof name) == 0);
+  const unique_fd other_end(::open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)); // keeps what is written
+  bench shown(short_run, name);
+  BOOST_TEST(shown.wait() == 0);
+  char text[4096];
+  const ssize_t n = ::read(terminal.get(), text, sizeof text);
+  BOOST_REQUIRE(n > 0);
+  BOOST_TEST(std::string(text, static_cast<std::size_t>(n)).find("2/2  rtt of uds, 64 bytes") !=
+             std::string::npos);
+  BOOST_TEST(shown.json().size() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(nonsense_is_told_in_a_line) {
+  const std::vector<std::vector<std::string>> nonsense{
+      {"rtt", "--size", "8,x"},
+      {"rtt", "--size", "8,"},
+      {"rtt", "-t", "nobody"},
+      {"rtt", "-t", "channel-consume"},
+      {"throughput", "-t", "channel", "--size", "8,1000000"},
+      {"throughput", "-t", "lockfree-spsc", "--size", "65537"},
+  };
+  for (const auto& arguments : nonsense) {
+    bench b(arguments);
+    BOOST_TEST(b.wait() == 2);
+    const std::string reason = b.err();
+    BOOST_TEST(std::count(reason.begin(), reason.end(), '\n') == 1, reason);
+    BOOST_TEST(b.out() == "");
+  }
+}
