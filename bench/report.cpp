@@ -198,13 +198,17 @@ boost::json::object describe(const measurement& m, const std::vector<measurement
 
 void write_tables(std::ostream& out, const plan& p, const std::vector<measurement>& all) {
   const settings& s = p.common;
+  // As many as were asked for, unless interrupted: then some have one less.
+  std::size_t runs = 0;
+  for (const measurement& m : all)
+    runs = std::max(runs, m.runs.size());
   if (p.sizes.size() == 1)
     out << p.sizes.front() << "-byte messages";
   else
     out << "messages of " << p.sizes.size() << " sizes";
-  out << ", CPUs " << s.cpus.first << " and " << s.cpus.second << ", median of " << p.repeat
-      << (p.repeat == 1 ? " run" : " runs") << "; channels: policy " << name_of(s.policy)
-      << ", fence " << name_of(s.fences) << ", rings of " << s.capacity << " bytes\n";
+  out << ", CPUs " << s.cpus.first << " and " << s.cpus.second << ", median of " << runs
+      << (runs == 1 ? " run" : " runs") << "; channels: policy " << name_of(s.policy) << ", fence "
+      << name_of(s.fences) << ", rings of " << s.capacity << " bytes\n";
   if (s.cpus.shared())
     out << "note: both processes share CPU " << s.cpus.first
         << ": they take turns, and yield it where they would spin\n";
