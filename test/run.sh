@@ -130,7 +130,7 @@ vm() {
   fi
 }
 
-driver_tests=(build/vm/tests/{ioctl,ioctl32,mmap,mmap32,poll,race,fail})
+driver_tests=(build/vm/tests/{ioctl,ioctl32,mmap,mmap32,poll,wake,race,fail})
 # All that open a channel; each on the driver, for `automatic` finds it there.
 library_tests=(test/vm/suite build/test/test_{kernel_backend,channel,channel_end,awaitable}
   build/test/test_{executors,handlers,tokens,cancellation,lifetime,meeting_cancellation}
