@@ -563,7 +563,7 @@ static void test_cap(void)
 /* init_on_free would show zeroes, and slub_debug other patterns. */
 static void test_lifetime(void)
 {
-	size_t n = 64, i;
+	size_t n = 64, much = (64 << 20) / ktap_slowness(), i;
 	char *own, *peer, *rest;
 	int fd[2], order;
 
@@ -588,11 +588,11 @@ static void test_lifetime(void)
 		sleep_ms(20);
 		/* Others use memory meanwhile. */
 		for (i = 0; i < 4; i++) {
-			char *other = mmap(NULL, 64 << 20, RW, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			char *other = mmap(NULL, much, RW, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 			if (other != MAP_FAILED) {
-				memset(other, 0xee, 64 << 20);
-				munmap(other, 64 << 20);
+				memset(other, 0xee, much);
+				munmap(other, much);
 			}
 		}
 		CHECK_EQ(get_param("live_channels"), 1);
