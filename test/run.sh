@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds and runs all tests. On a fresh Debian 12 nothing else is needed.
 #   --quick          without the long stress, the sanitizers and the virtual machines
-#   --debug-kernel   the driver's tests also on a kernel with KASAN, lockdep and kmemleak,
-#                    which is built first: 10 minutes, once
+#   --debug-kernel   the driver's tests also on a kernel with KASAN, lockdep and kmemleak
+#                    and on one with KCSAN, which are built first: 10 minutes each, once
 # Environment: SYSIPC_ASIO_JOBS, how many compilers at once (default: the CPUs).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -143,13 +143,16 @@ fi
 if [ $quick = no ] &&
   step "build the driver's tests" make -C kmod/test OUT="$PWD/build/vm/tests"; then
   # So often each side sleeps in each test of waking: on 6.12 a million times in all.
-  declare -A cycles=([6.1]=20000 [6.12]=48000)
+  declare -A cycles=([6.1]=20000 [6.12]=50000)
   for kernel in 6.1 6.12; do
     vm driver "$kernel" --timeout 1200 -- test/vm/driver "${cycles[$kernel]}" "${driver_tests[@]}"
     vm library "$kernel" --timeout 900 -- "${library_tests[@]}"
   done
   if [ $debug_kernel = yes ]; then
     vm driver debug --memory 1024 --timeout 3000 -- test/vm/driver 1000 "${driver_tests[@]}"
+    # A watched access in 100, not 4000: the driver's are few among the kernel's.
+    vm driver kcsan --memory 1024 --timeout 3000 --cmdline kcsan.skip_watch=100 -- \
+      test/vm/driver 1000 "${driver_tests[@]}"
   fi
 fi
 
