@@ -5,12 +5,14 @@
 #define SYSIPC_BENCH_PROGRESS_LINE_HPP
 
 #include <cstdio>
+#include <cstdlib>
 #include <string>
+#include <string_view>
 #include <unistd.h>
 
 namespace bench {
 
-/// A line on the standard error that is written over and over, if that is a terminal.
+/// A line on the standard error that is written over and over, if that is a terminal that can.
 class progress_line {
 public:
   progress_line() = default;
@@ -25,7 +27,12 @@ public:
   }
 
 private:
-  bool terminal_ = ::isatty(STDERR_FILENO) == 1;
+  static bool can_erase() noexcept {
+    const char* const kind = std::getenv("TERM");
+    return kind != nullptr && std::string_view(kind) != "dumb";
+  }
+
+  bool terminal_ = ::isatty(STDERR_FILENO) == 1 && can_erase();
 };
 
 } // namespace bench

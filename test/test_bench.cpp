@@ -258,13 +258,19 @@ BOOST_AUTO_TEST_CASE(progress_is_for_terminals) {
   char name[64];
   BOOST_REQUIRE(::ptsname_r(terminal.get(), name, sizeof name) == 0);
   const unique_fd other_end(::open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)); // keeps what is written
+  ::setenv("TERM", "dumb", 1);
+  bench dumb(short_run, name);
+  BOOST_TEST(dumb.wait() == 0);
+  ::setenv("TERM", "xterm", 1);
   bench shown(short_run, name);
   BOOST_TEST(shown.wait() == 0);
   char text[4096];
   const ssize_t n = ::read(terminal.get(), text, sizeof text);
   BOOST_REQUIRE(n > 0);
-  BOOST_TEST(std::string(text, static_cast<std::size_t>(n)).find("2/2  rtt of uds, 64 bytes") !=
-             std::string::npos);
+  const std::string progress(text, static_cast<std::size_t>(n));
+  const auto last = progress.find("2/2  rtt of uds, 64 bytes");
+  BOOST_TEST(last != std::string::npos);
+  BOOST_TEST(progress.find("2/2", last + 1) == std::string::npos); // nothing from the dumb one
   BOOST_TEST(shown.json().size() == 1U);
 }
 
