@@ -21,8 +21,15 @@ public:
   side_of_channel(unique_fd socket, const settings& s, role as)
       : context(1), ch(open(std::move(socket), s, as)) {}
 
+  /// What report() counts begins here; without it, with the channel.
+  void start_counting() noexcept { before_ = ch.stats(); }
+
   side_report report() const {
+    const sysipc_asio::statistics now = ch.stats();
     side_report result;
+    result.kicks = now.sent.kicks - before_.sent.kicks;
+    result.kicks_avoided = now.sent.kicks_avoided - before_.sent.kicks_avoided;
+    result.sleeps = now.received.sleeps - before_.received.sleeps;
     result.fences = ch.fences();
     result.backend = ch.backend();
     return result;
@@ -52,6 +59,8 @@ private:
     return sysipc_asio::connect_on(boost::asio::any_io_executor(context.get_executor()),
                                    std::move(connected), connect);
   }
+
+  sysipc_asio::statistics before_;
 };
 
 } // namespace bench

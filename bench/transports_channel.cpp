@@ -130,14 +130,10 @@ side_report measure(unique_fd socket, const settings& s, role as, measured task)
 
 side_report run_ask(unique_fd socket, const settings& s) {
   side_of_channel side(std::move(socket), s, role::first);
-  side_report report = side.report();
   round_trips trips(s.count);
   run_coroutine(side.context, ask(side.ch, s, trips));
+  side_report report = side.report();
   trips.report_to(report);
-  const auto stats = side.ch.stats();
-  report.kicks = stats.sent.kicks;
-  report.kicks_avoided = stats.sent.kicks_avoided;
-  report.sleeps = stats.received.sleeps;
   return report;
 }
 

@@ -46,15 +46,6 @@ protected:
   bool measuring() const noexcept { return done_ >= settings_.warmup; }
   bool complete() const noexcept { return done_ == settings_.warmup + settings_.count; }
 
-  side_report report() const {
-    const auto now = side_.ch.stats();
-    side_report result = side_.report();
-    result.kicks = now.sent.kicks - before_.sent.kicks;
-    result.kicks_avoided = now.sent.kicks_avoided - before_.sent.kicks_avoided;
-    result.sleeps = now.received.sleeps - before_.received.sleeps;
-    return result;
-  }
-
   static void check(error_code ec) {
     if (ec)
       throw boost::system::system_error(ec); // out of run()
@@ -65,7 +56,6 @@ protected:
   const std::vector<std::byte> payload_;
   std::vector<std::byte> message_;
   std::uint64_t done_ = 0;
-  sysipc_asio::statistics before_;
 };
 
 class asker : part {
@@ -77,7 +67,7 @@ public:
     next();
     side_.context.run();
     expect_payload(message_);
-    side_report result = report();
+    side_report result = side_.report();
     trips_.report_to(result);
     return result;
   }
@@ -85,7 +75,7 @@ public:
 private:
   void next() {
     if (measuring_starts()) {
-      before_ = side_.ch.stats();
+      side_.start_counting();
       trips_.start();
     }
     if (!complete())
@@ -111,7 +101,7 @@ public:
   side_report run() {
     next();
     side_.context.run();
-    return report();
+    return side_.report();
   }
 
 private:
@@ -135,13 +125,13 @@ public:
   side_report run() {
     next();
     side_.context.run();
-    return report();
+    return side_.report();
   }
 
 private:
   void next() {
     if (measuring_starts())
-      before_ = side_.ch.stats();
+      side_.start_counting();
     if (!complete())
       send(payload_, [this] {
         ++done_;
@@ -157,7 +147,7 @@ public:
   side_report run() {
     next();
     side_.context.run();
-    side_report result = report();
+    side_report result = side_.report();
     result.per_second = per_second_;
     expect_payload(message_);
     return result;
@@ -166,7 +156,7 @@ public:
 private:
   void next() {
     if (measuring_starts()) {
-      before_ = side_.ch.stats();
+      side_.start_counting();
       start_ = round_trips::clock::now();
     }
     if (complete())

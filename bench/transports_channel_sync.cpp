@@ -26,22 +26,14 @@ public:
 
   void send_back() { side_.ch.blocking_send(boost::asio::buffer(message_)); }
 
-  void start_counting() noexcept { before_ = side_.ch.stats(); }
+  void start_counting() noexcept { side_.start_counting(); }
 
-  side_report report() const {
-    const auto now = side_.ch.stats();
-    side_report report = side_.report();
-    report.kicks = now.sent.kicks - before_.sent.kicks;
-    report.kicks_avoided = now.sent.kicks_avoided - before_.sent.kicks_avoided;
-    report.sleeps = now.received.sleeps - before_.received.sleeps;
-    return report;
-  }
+  side_report report() const { return side_.report(); }
 
 private:
   side_of_channel side_;
   std::vector<std::byte> payload_;
   std::vector<std::byte> message_;
-  sysipc_asio::statistics before_;
 };
 
 auto opener(const settings& s) {
