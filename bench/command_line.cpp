@@ -2,12 +2,14 @@
 // Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
 
 #include "command_line.hpp"
+#include "benchmark.hpp"
+#include "names.hpp"
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <boost/program_options.hpp>
 #include <charconv>
-#include <limits>
+#include <iomanip>
 #include <sstream>
 #include <string_view>
 #include <sysipc_asio/layout.hpp>
@@ -130,74 +132,143 @@ placement parse_cpus(std::string_view text) {
   return {cpu(parts[0]), cpu(parts[1])};
 }
 
-std::vector<bench_kind> parse_kinds(std::string_view text) {
-  constexpr std::array kinds{bench_kind::limits, bench_kind::rtt, bench_kind::throughput};
-  if (text == "all")
-    return {kinds.begin(), kinds.end()};
-  return {parse_name("the benchmark", text, kinds)};
+/// The names of the benchmarks, as a list.
+std::string names_of_benchmarks() {
+  std::string names;
+  for (const benchmark* b : benchmarks())
+    append(names, b->name);
+  return names;
 }
 
-/// What is sensible by itself but not together.
-void check(const plan& p, bool transports_given) {
-  const auto capacity = layout::make_geometry(p.common.capacity, layout::page).ring_capacity;
-  const std::size_t size = *std::max_element(p.sizes.begin(), p.sizes.end());
-  for (const subject* t : p.transports) {
-    if (t->kind != family::foreign && size > layout::max_payload(capacity)) {
-      std::ostringstream s;
-      s << "--size " << size << " does not fit into a ring of " << capacity
-        << " bytes (--capacity); the most is " << layout::max_payload(capacity);
-      throw usage_error(s.str());
-    }
-    if (size > t->max_size) {
-      std::ostringstream s;
-      s << "--size " << size << ": " << t->name << " carries at most " << t->max_size << " bytes";
-      throw usage_error(s.str());
-    }
+std::vector<const benchmark*> parse_kinds(std::string_view text) {
+  if (text.empty())
+    throw usage_error("say what to measure: " + names_of_benchmarks() + " or all (see --help)");
+  const auto known = benchmarks();
+  if (text == "all")
+    return {known.begin(), known.end()};
+  std::vector<const benchmark*> result;
+  for (const std::string_view name : split(text)) {
+    const auto it =
+        std::find_if(known.begin(), known.end(), [&](auto* b) { return b->name == name; });
+    if (it == known.end())
+      throw usage_error("the benchmark must be one of " + names_of_benchmarks() +
+                        ", or all, not '" + std::string(name) + "'");
+    if (std::find(result.begin(), result.end(), *it) == result.end())
+      result.push_back(*it);
   }
-  if (transports_given && p.kinds == std::vector{bench_kind::rtt})
-    for (const subject* t : p.transports)
-      if (t->rtt == nullptr)
-        throw usage_error(std::string(t->name) + " measures throughput only");
+  return result;
+}
+
+std::chrono::duration<double> parse_seconds(std::string_view option, std::string_view text,
+                                            double most) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0.001) ||
+      value > most) {
+    std::ostringstream s;
+    s << "--" << option << " must be from 0.001 to " << most << " seconds, not '" << text << "'";
+    throw usage_error(s.str());
+  }
+  return std::chrono::duration<double>(value);
+}
+
+/// The options as they were written, or by default.
+struct texts {
+  std::string kind;
+  std::string transports = "all";
+  std::string policy, fence, backend, size, capacity, cpus;
+  std::string repeat, messages, rounds, warmup, duration; // empty: depends
+};
+
+po::options_description describe_options(texts& t, command& result) {
+  po::options_description visible("Options");
+  auto add = visible.add_options();
+  add("help,h", "print this and exit");
+  add("transport,t", po::value(&t.transports)->value_name("LIST"),
+      ("any of " + describe_transports() + ", separated by commas; all (default)").c_str());
+  add("policy", po::value(&t.policy)->default_value("adaptive")->value_name("NAME"),
+      "how a channel waits: adaptive, busy, sleepy, kick_always");
+  add("fence", po::value(&t.fence)->default_value("asymmetric")->value_name("NAME"),
+      "asymmetric or symmetric");
+  add("backend", po::value(&t.backend)->default_value("automatic")->value_name("NAME"),
+      "of channels: automatic, kernel or interprocess");
+  add("size", po::value(&t.size)->default_value("64")->value_name("LIST"),
+      "payload of each message in bytes; several, separated by commas, are run one after "
+      "the other");
+  add("messages", po::value(&t.messages)->value_name("N"),
+      "messages per throughput run; by default 300000 to 5000000, depending on the transport, "
+      "and no more than 4 GiB");
+  add("rounds", po::value(&t.rounds)->value_name("N"),
+      "round trips per rtt run; by default 200000, or 20000 where the sides sleep, and no more "
+      "than 4 GiB");
+  add("warmup", po::value(&t.warmup)->value_name("N"),
+      "messages or round trips before the measured ones; a tenth of them by default");
+  add("duration", po::value(&t.duration)->value_name("SECONDS"),
+      "instead of a number of messages or rounds: short runs first find out how many each "
+      "measurement makes in that time, and all its runs make as many, after a tenth to warm up");
+  add("repeat", po::value(&t.repeat)->value_name("N"),
+      "runs of each kind, 5 by default; the result is the median");
+  add("capacity", po::value(&t.capacity)->default_value("262144")->value_name("BYTES"),
+      "size of each ring");
+  add("cpus", po::value(&t.cpus)->default_value("0,1")->value_name("A,B"),
+      "where the two processes run");
+  add("json", po::value(&result.json)->value_name("FILE"),
+      "write JSON there instead of a table; - is the standard output");
+  return visible;
+}
+
+std::string help_text(const po::options_description& visible) {
+  std::ostringstream s;
+  s << "Usage: sysipc-bench BENCHMARK[,BENCHMARK...]|all [options]\n"
+       "Measures channels, their rings and what else there is between two processes.\n\n"
+       "Benchmarks:\n";
+  for (const benchmark* b : benchmarks())
+    s << "  " << std::left << std::setw(12) << b->name << ' ' << b->help << '\n';
+  s << '\n' << visible;
+  return s.str();
+}
+
+void parse_settings(settings& s, const texts& t) {
+  using sysipc_asio::fence_mode;
+  using sysipc_asio::wait_policy;
+  s.policy = parse_name("--policy", t.policy,
+                        std::array{wait_policy::adaptive, wait_policy::busy, wait_policy::sleepy,
+                                   wait_policy::kick_always});
+  s.fences =
+      parse_name("--fence", t.fence, std::array{fence_mode::asymmetric, fence_mode::symmetric});
+  s.backend = parse_name("--backend", t.backend,
+                         std::array{sysipc_asio::backend::automatic, sysipc_asio::backend::kernel,
+                                    sysipc_asio::backend::interprocess});
+  s.capacity =
+      parse_number("capacity", t.capacity, layout::min_ring_capacity, layout::max_ring_capacity);
+  s.cpus = parse_cpus(t.cpus);
+}
+
+void parse_amounts(plan& p, const texts& t) {
+  constexpr std::uint64_t most_messages = 1'000'000'000'000;
+  if (!t.repeat.empty())
+    p.repeat = static_cast<int>(parse_number("repeat", t.repeat, 1, 1000));
+  if (!t.messages.empty())
+    p.messages = parse_number("messages", t.messages, 1, most_messages);
+  if (!t.rounds.empty())
+    p.rounds = parse_number("rounds", t.rounds, 1, most_rounds);
+  if (!t.warmup.empty())
+    p.warmup = parse_number("warmup", t.warmup, 0, most_messages);
+  if (!t.duration.empty())
+    p.duration = parse_seconds("duration", t.duration, 3600);
+  if (p.duration && (p.messages || p.rounds || p.warmup))
+    throw usage_error("--duration chooses the counts: it goes without --messages, --rounds and "
+                      "--warmup");
 }
 
 } // namespace
 
 command parse_command_line(int argc, const char* const* argv) {
-  std::string transports = "all";
-  std::string policy, fence, backend, size, capacity, repeat, cpus, messages, rounds, warmup, kind;
+  texts t;
   command result;
-  po::options_description visible("Options");
-  auto add = visible.add_options();
-  add("help,h", "print this and exit");
-  add("transport,t", po::value(&transports)->value_name("LIST"),
-      ("any of " + describe_transports() + ", separated by commas; all (default)").c_str());
-  add("policy", po::value(&policy)->default_value("adaptive")->value_name("NAME"),
-      "how a channel waits: adaptive, busy, sleepy, kick_always");
-  add("fence", po::value(&fence)->default_value("asymmetric")->value_name("NAME"),
-      "asymmetric or symmetric");
-  add("backend", po::value(&backend)->default_value("automatic")->value_name("NAME"),
-      "of channels: automatic, kernel or interprocess");
-  add("size", po::value(&size)->default_value("64")->value_name("LIST"),
-      "payload of each message in bytes; several, separated by commas, are run one after "
-      "the other");
-  add("messages", po::value(&messages)->value_name("N"),
-      "messages per throughput run; by default 300000 to 5000000, depending on the transport, "
-      "and no more than 4 GiB");
-  add("rounds", po::value(&rounds)->value_name("N"),
-      "round trips per rtt run; by default 200000, or 20000 where the sides sleep, and no more "
-      "than 4 GiB");
-  add("warmup", po::value(&warmup)->value_name("N"),
-      "messages or round trips before the measured ones; a tenth of them by default");
-  add("repeat", po::value(&repeat)->default_value("5")->value_name("N"),
-      "runs of each kind; the result is the median");
-  add("capacity", po::value(&capacity)->default_value("262144")->value_name("BYTES"),
-      "size of each ring");
-  add("cpus", po::value(&cpus)->default_value("0,1")->value_name("A,B"),
-      "where the two processes run");
-  add("json", po::value(&result.json)->value_name("FILE"),
-      "write JSON there instead of a table; - is the standard output");
+  const po::options_description visible = describe_options(t, result);
   po::options_description all;
-  all.add(visible).add_options()("bench", po::value(&kind));
+  all.add(visible).add_options()("bench", po::value(&t.kind));
   po::positional_options_description positional;
   positional.add("bench", 1);
 
@@ -205,46 +276,21 @@ command parse_command_line(int argc, const char* const* argv) {
   po::store(po::command_line_parser(argc, argv).options(all).positional(positional).run(), given);
   po::notify(given);
   if (given.count("help") != 0) {
-    std::ostringstream s;
-    s << "Usage: sysipc-bench limits|rtt|throughput|all [options]\n"
-         "Measures channels, their rings and what else there is between two processes.\n\n"
-      << visible;
-    result.help = s.str();
+    result.help = help_text(visible);
     return result;
   }
-  if (kind.empty())
-    throw usage_error("say what to measure: limits, rtt, throughput or all (see --help)");
+  plan& p = result.what;
+  p.kinds = parse_kinds(t.kind);
   if (given.count("json") != 0 && result.json.empty())
     throw usage_error("--json needs a file, or - for the standard output");
-
-  using sysipc_asio::fence_mode;
-  using sysipc_asio::wait_policy;
-  plan& p = result.what;
-  p.kinds = parse_kinds(kind);
-  p.transports = parse_transports(transports, result.note);
-  p.common.policy = parse_name("--policy", policy,
-                               std::array{wait_policy::adaptive, wait_policy::busy,
-                                          wait_policy::sleepy, wait_policy::kick_always});
-  p.common.fences =
-      parse_name("--fence", fence, std::array{fence_mode::asymmetric, fence_mode::symmetric});
-  p.common.backend =
-      parse_name("--backend", backend,
-                 std::array{sysipc_asio::backend::automatic, sysipc_asio::backend::kernel,
-                            sysipc_asio::backend::interprocess});
-  p.sizes = parse_sizes(size);
-  p.common.capacity =
-      parse_number("capacity", capacity, layout::min_ring_capacity, layout::max_ring_capacity);
-  p.common.cpus = parse_cpus(cpus);
-  p.repeat = static_cast<int>(parse_number("repeat", repeat, 1, 1000));
-  constexpr std::uint64_t most_messages = 1'000'000'000'000;
-  constexpr std::uint64_t most_rounds = 100'000'000; // each is a sample in memory
-  if (!messages.empty())
-    p.messages = parse_number("messages", messages, 1, most_messages);
-  if (!rounds.empty())
-    p.rounds = parse_number("rounds", rounds, 1, most_rounds);
-  if (!warmup.empty())
-    p.warmup = parse_number("warmup", warmup, 0, most_messages);
-  check(p, given.count("transport") != 0 && transports != "all");
+  p.transports = parse_transports(t.transports, result.note);
+  p.transports_chosen = given.count("transport") != 0 && t.transports != "all";
+  parse_settings(p.common, t);
+  p.sizes = parse_sizes(t.size);
+  parse_amounts(p, t);
+  for (const benchmark* b : p.kinds)
+    if (b->check != nullptr)
+      b->check(p);
   return result;
 }
 

@@ -4,16 +4,10 @@
 #ifndef SYSIPC_BENCH_COMMAND_LINE_HPP
 #define SYSIPC_BENCH_COMMAND_LINE_HPP
 
-#include "suite.hpp"
-#include <stdexcept>
+#include "plan.hpp"
 #include <string>
 
 namespace bench {
-
-/// The command line makes no sense; the text is one line.
-struct usage_error : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 struct command {
   plan what;

@@ -5,6 +5,7 @@
 #include "processes.hpp"
 #include "progress_line.hpp"
 #include "report.hpp"
+#include "suite.hpp"
 #include <algorithm>
 #include <exception>
 #include <fstream>
@@ -21,16 +22,24 @@ void require_cpu(int cpu) {
                              " is not available to this process; choose others with --cpus");
 }
 
+std::string describe(const bench::measurement& m) {
+  std::string text(m.kind->name);
+  (text += " of ") += m.name;
+  if (!m.detail.empty())
+    text += ", " + m.detail;
+  return text;
+}
+
 bench::outcome run_suite(const bench::plan& what) {
   const bench::progress_line line;
-  return bench::run_suite(
-      what, [&line](const bench::measurement& m, std::size_t done, std::size_t total) {
-        std::string text = std::to_string(done + 1) + "/" + std::to_string(total) + "  " +
-                           std::string(name_of(m.kind)) + " of " + std::string(m.what->name);
-        if (m.kind != bench::bench_kind::limits)
-          text += ", " + std::to_string(m.used.size) + " bytes";
-        line.show(text);
-      });
+  const auto show = [&line](const bench::measurement& m, std::size_t done, std::size_t total) {
+    line.show(std::to_string(done + 1) + "/" + std::to_string(total) + "  " + describe(m));
+  };
+  const auto complain = [&line](const std::string& failure) {
+    line.show({});
+    std::cerr << "sysipc-bench: " << failure << '\n';
+  };
+  return bench::run_suite(what, {show, complain});
 }
 
 /// @returns the exit status.
@@ -44,17 +53,17 @@ int run(const bench::command& c) {
       throw std::runtime_error("can't write " + c.json);
   }
   bench::take_over_signals();
-  const auto [all, signal] = run_suite(c.what);
+  const auto [all, signal, failed] = run_suite(c.what);
   if (signal != 0)
     std::cerr << "sysipc-bench: interrupted; here is what was measured so far\n";
   std::ostream& out = file.is_open() ? file : std::cout;
   if (c.json.empty())
     bench::write_tables(out, c.what, all);
   else
-    bench::write_json(out, c.what, all);
+    bench::write_json(out, bench::to_json(c.what, all));
   if (!out.flush())
     throw std::runtime_error("can't write the results");
-  return signal == 0 ? 0 : 128 + signal;
+  return signal != 0 ? 128 + signal : failed ? 1 : 0;
 }
 
 } // namespace

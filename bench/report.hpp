@@ -4,7 +4,8 @@
 #ifndef SYSIPC_BENCH_REPORT_HPP
 #define SYSIPC_BENCH_REPORT_HPP
 
-#include "suite.hpp"
+#include "benchmark.hpp"
+#include <boost/json/array.hpp>
 #include <iosfwd>
 #include <vector>
 
@@ -13,8 +14,11 @@ namespace bench {
 /// Tables for people, with units, and ratios to what was measured in the same run.
 void write_tables(std::ostream& out, const plan& p, const std::vector<measurement>& all);
 
-/// One array of flat objects.
-void write_json(std::ostream& out, const plan& p, const std::vector<measurement>& all);
+/// A flat object for each measurement.
+boost::json::array to_json(const plan& p, const std::vector<measurement>& all);
+
+/// An object a line.
+void write_json(std::ostream& out, const boost::json::array& rows);
 
 } // namespace bench
 

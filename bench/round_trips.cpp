@@ -20,6 +20,8 @@ void round_trips::report_to(side_report& report) {
   report.p50_ns = percentile(0.5);
   report.p99_ns = percentile(0.99);
   report.p999_ns = percentile(0.999);
+  report.per_second =
+      static_cast<double>(used_) / std::chrono::duration<double>(last_ - start_).count();
 }
 
 double round_trips::percentile(double fraction) const noexcept {

@@ -24,14 +24,14 @@ public:
   /// All memory is there, and touched, before the first sample.
   explicit round_trips(std::uint64_t count);
 
-  void start() noexcept { last_ = clock::now(); }
+  void start() noexcept { start_ = last_ = clock::now(); }
   void lap() noexcept {
     const clock::time_point now = clock::now();
     samples_[used_++] = (now - last_).count();
     last_ = now;
   }
 
-  /// The exact percentiles of the samples; sorts them.
+  /// The exact percentiles of the samples, and how many there were in a second; sorts them.
   void report_to(side_report& report);
 
 private:
@@ -39,6 +39,7 @@ private:
 
   std::vector<clock::rep> samples_;
   std::size_t used_ = 0;
+  clock::time_point start_{};
   clock::time_point last_{};
 };
 

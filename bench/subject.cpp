@@ -39,19 +39,10 @@ constexpr subject all_transports[] = {
      65536},
 };
 
-constexpr subject all_limits[] = {
-    {"cacheline_pingpong", cacheline_pingpong, nullptr, family::limit, in_user_space},
-    {"bulk_lines", nullptr, bulk_lines, family::limit, in_user_space},
-};
-
 } // namespace
 
 std::span<const subject> transports() noexcept {
   return all_transports;
-}
-
-std::span<const subject> limits() noexcept {
-  return all_limits;
 }
 
 } // namespace bench

@@ -15,7 +15,6 @@ namespace bench {
 
 /// Decides which settings have a meaning, and what there is to report.
 enum class family : std::uint8_t {
-  limit,   ///< what the hardware gives
   ring,    ///< has fences and a capacity, and counts kicks
   channel, ///< has a policy as well
   foreign  ///< has nothing but a size
@@ -33,7 +32,7 @@ inline constexpr run_length through_the_kernel_to_wait{2'000'000, 20'000};
 /// Makes the workload of one run.
 using factory = workload (*)(const settings&);
 
-/// A transport, or a limit.
+/// A transport.
 struct subject {
   std::string_view name;
   factory rtt;        ///< null if it has no round trips to measure
@@ -48,9 +47,6 @@ struct subject {
 
 /// In the order in which they are run and reported.
 std::span<const subject> transports() noexcept;
-
-/// What the hardware allows: a round trip, and a throughput.
-std::span<const subject> limits() noexcept;
 
 } // namespace bench
 

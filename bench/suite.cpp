@@ -3,99 +3,118 @@
 
 #include "suite.hpp"
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 
 namespace bench {
 namespace {
 
-constexpr std::chrono::seconds run_timeout{120};
-
-std::uint64_t default_count(bench_kind kind, const subject& what, const settings& s) {
-  // Of large messages fewer, or copying them would take minutes.
-  constexpr std::uint64_t most_bytes = std::uint64_t(4) << 30;
-  const std::uint64_t enough = std::max<std::uint64_t>(most_bytes / s.size, 100);
-  if (!measures_time(kind, what))
-    return std::min(what.length.messages, enough);
-  // Each wait of a channel is a system call then.
-  const bool sleeps = what.kind == family::channel && s.policy == sysipc_asio::wait_policy::sleepy;
-  return std::min(sleeps ? through_the_kernel.rounds : what.length.rounds, enough);
+std::vector<measurement> prepare(const plan& p) {
+  std::vector<measurement> all;
+  for (const benchmark* kind : p.kinds) {
+    auto some = kind->prepare(p);
+    std::move(some.begin(), some.end(), std::back_inserter(all));
+  }
+  return all;
 }
 
-measurement prepare(const plan& p, bench_kind kind, const subject& what, std::size_t size) {
-  measurement m{kind, &what, p.common, {}};
-  m.used.size = size;
-  const auto& given = measures_time(kind, what) ? p.rounds : p.messages;
-  m.used.count = given.value_or(default_count(kind, what, m.used));
-  m.used.warmup = p.warmup.value_or(m.used.count / 10);
-  return m;
+pair_report run_once(const measurement& m, std::chrono::seconds timeout) {
+  return run_pair(m.make(m.used), m.used.cpus, timeout);
 }
 
-workload make_workload(const measurement& m) {
-  const factory make = measures_time(m) ? m.what->rtt : m.what->throughput;
-  return make(m.used);
+/// Messages or round trips per second: the side that takes the time knows.
+double rate_of(const pair_report& run) {
+  return std::max(run.first.per_second, run.second.per_second);
 }
 
-void run_once(measurement& m) {
-  try {
-    m.runs.push_back(run_pair(make_workload(m), m.used.cpus, run_timeout));
-  } catch (const interrupted&) {
-    throw;
-  } catch (const std::exception& failure) {
-    throw std::runtime_error(std::string(name_of(m.kind)) + " of " + std::string(m.what->name) +
-                             ": " + failure.what());
+/// Chooses the count, so that a run lasts about `duration`.
+/** Both sides have to know it beforehand, so short runs find out how fast it goes. */
+void calibrate(measurement& m, std::chrono::duration<double> duration) {
+  m.used.count = std::clamp<std::uint64_t>(m.used.count / 100, 1, 1000);
+  for (;;) {
+    m.used.warmup = m.used.count / 10;
+    const double wanted = rate_of(run_once(m, m.timeout)) * duration.count();
+    const auto count =
+        static_cast<std::uint64_t>(std::clamp(wanted, 1.0, static_cast<double>(most_rounds)));
+    if (m.used.count >= count / 10) {
+      m.used.count = count;
+      return;
+    }
+    m.used.count = std::min(count / 10 + 1, m.used.count * 100); // the first ones were cold
   }
 }
+
+class suite {
+public:
+  suite(const plan& p, const observer& watcher)
+      : plan_(p), watcher_(watcher), all_(prepare(p)), broken_(all_.size()) {
+    for (const measurement& m : all_)
+      if (m.unsupported.empty()) {
+        total_ += static_cast<std::size_t>(m.repeat);
+        turns_ = std::max(turns_, m.repeat);
+      }
+  }
+
+  outcome run() {
+    outcome result;
+    try {
+      for (int turn = 0; turn != turns_; ++turn)
+        take_turn(turn);
+    } catch (const interrupted& end) {
+      result.signal = end.signal;
+    }
+    std::erase_if(all_,
+                  [](const measurement& m) { return m.runs.empty() && m.unsupported.empty(); });
+    result.all = std::move(all_);
+    result.failed = std::find(broken_.begin(), broken_.end(), true) != broken_.end();
+    return result;
+  }
+
+private:
+  void take_turn(int turn) {
+    for (std::size_t i = 0; i != all_.size(); ++i) {
+      measurement& m = all_[i];
+      if (!m.unsupported.empty() || turn >= m.repeat)
+        continue;
+      watcher_.before(m, done_++, total_);
+      if (!broken_[i])
+        broken_[i] = !attempt(m);
+    }
+  }
+
+  bool attempt(measurement& m) {
+    std::chrono::seconds timeout = m.timeout;
+    try {
+      if (plan_.duration && m.counts) {
+        if (m.runs.empty())
+          calibrate(m, *plan_.duration);
+        timeout += std::chrono::ceil<std::chrono::seconds>(4 * *plan_.duration);
+      }
+      m.runs.push_back(run_once(m, timeout));
+      return true;
+    } catch (const interrupted&) {
+      throw;
+    } catch (const std::exception& failure) {
+      watcher_.failed(std::string(m.kind->name) + " of " + std::string(m.name) + ": " +
+                      failure.what());
+      return false;
+    }
+  }
+
+  const plan& plan_;
+  const observer& watcher_;
+  std::vector<measurement> all_;
+  std::vector<bool> broken_;
+  std::size_t done_ = 0;
+  std::size_t total_ = 0;
+  int turns_ = 0;
+};
 
 } // namespace
 
-std::string_view name_of(bench_kind kind) noexcept {
-  constexpr std::string_view names[] = {"limits", "rtt", "throughput"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
-std::string_view name_of(sysipc_asio::wait_policy policy) noexcept {
-  constexpr std::string_view names[] = {"adaptive", "busy", "sleepy", "kick_always"};
-  return names[static_cast<std::size_t>(policy)];
-}
-
-std::string_view name_of(sysipc_asio::fence_mode fences) noexcept {
-  constexpr std::string_view names[] = {"symmetric", "asymmetric"};
-  return names[static_cast<std::size_t>(fences)];
-}
-
-std::string_view name_of(sysipc_asio::backend backend) noexcept {
-  constexpr std::string_view names[] = {"automatic", "kernel", "interprocess"};
-  return names[static_cast<std::size_t>(backend)];
-}
-
-outcome run_suite(const plan& p, const observer& before_each) {
-  outcome result;
-  std::vector<measurement>& all = result.all;
-  for (const bench_kind kind : p.kinds) {
-    if (kind == bench_kind::limits) {
-      for (const subject& limit : limits())
-        all.push_back(prepare(p, kind, limit, p.common.size));
-      continue;
-    }
-    for (const std::size_t size : p.sizes)
-      for (const subject* what : p.transports)
-        if ((kind == bench_kind::rtt ? what->rtt : what->throughput) != nullptr)
-          all.push_back(prepare(p, kind, *what, size));
-  }
-  const std::size_t total = all.size() * static_cast<std::size_t>(p.repeat);
-  std::size_t done = 0;
-  try {
-    for (int i = 0; i != p.repeat; ++i)
-      for (measurement& m : all) {
-        before_each(m, done++, total);
-        run_once(m);
-      }
-  } catch (const interrupted& end) {
-    result.signal = end.signal;
-    std::erase_if(all, [](const measurement& m) { return m.runs.empty(); });
-  }
-  return result;
+outcome run_suite(const plan& p, const observer& watcher) {
+  return suite(p, watcher).run();
 }
 
 } // namespace bench

@@ -43,9 +43,11 @@ struct workload {
   side second;
 };
 
-// The factories of the table in subject.cpp.
+// What the hardware gives.
 workload cacheline_pingpong(const settings& s);
 workload bulk_lines(const settings& s);
+
+// The factories of the table in subject.cpp.
 workload ring_rtt(const settings& s);
 workload ring_throughput(const settings& s);
 workload channel_rtt(const settings& s);

@@ -46,6 +46,11 @@ std::string cpus() {
   return std::to_string(available.front()) + "," + std::to_string(available.back());
 }
 
+std::string first_cpu() {
+  const std::string both = cpus();
+  return both.substr(0, both.find(','));
+}
+
 /// sysipc-bench in a process group of its own, as a shell starts it.
 class bench {
 public:
@@ -142,7 +147,7 @@ keys keys_of(const boost::json::object& o) {
 
 const keys of_all{"bench", "transport", "size", "spread_percent", "repeat", "cpus", "shared_cpu"};
 const keys of_round_trips{"rounds", "rtt_p50_ns", "rtt_p99_ns", "rtt_p999_ns"};
-const keys of_throughput{"messages", "mmsg_per_s"};
+const keys of_throughput{"messages", "mmsg_per_s", "gib_per_s"};
 const keys of_rings{"backend", "policy", "fence", "capacity"};
 const keys of_kicks{"kicks", "kicks_avoided_percent", "sleeps"};
 
@@ -246,6 +251,37 @@ BOOST_AUTO_TEST_CASE(nothing_stays_in_the_file_system_when_a_run_is_cut_short) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_run_that_fails_leaves_the_others) {
+  bench b({"rtt,throughput", "-t", "uds", "--rounds", "10000000", "--messages", "100", "--json",
+           "-", "--repeat", "2"});
+  BOOST_REQUIRE(eventually([&] { return b.sides().size() == 2; }));
+  ::kill(b.sides().front(), SIGKILL);
+  BOOST_TEST(b.wait() == 1);
+  BOOST_TEST(b.err() == "sysipc-bench: rtt of uds: the first side (CPU " + first_cpu() +
+                            ") died: signal Killed\n");
+  const auto results = b.json();
+  BOOST_REQUIRE(results.size() == 1U);
+  BOOST_TEST(results.front().at("bench").as_string() == "throughput");
+  BOOST_TEST(results.front().at("repeat").to_number<int>() == 2);
+}
+
+BOOST_AUTO_TEST_CASE(a_duration_chooses_the_counts) {
+  bench b(
+      {"limits,rtt,throughput", "-t", "uds", "--duration", "0.05", "--json", "-", "--repeat", "1"});
+  BOOST_TEST(b.wait() == 0, b.err());
+  std::multiset<std::string> found;
+  for (const auto& value : b.json()) {
+    const auto& o = value.as_object();
+    // Neither what is usual nor what the first short run had: far from both.
+    const auto* count = o.contains("rounds") ? &o.at("rounds") : &o.at("messages");
+    BOOST_TEST(count->to_number<double>() > 0, value);
+    BOOST_TEST(count->to_number<int>() % 100000 != 0, value);
+    found.insert(std::string(o.at("bench").as_string()));
+  }
+  BOOST_TEST(found == (std::multiset<std::string>{"limits", "limits", "rtt", "throughput"}),
+             boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(progress_is_for_terminals) {
   const std::vector<std::string> short_run{"rtt",      "-t", "uds",    "--rounds", "10",
                                            "--repeat", "2",  "--json", "-"};
@@ -282,6 +318,13 @@ BOOST_AUTO_TEST_CASE(nonsense_is_told_in_a_line) {
       {"rtt", "-t", "channel-consume"},
       {"throughput", "-t", "channel", "--size", "8,1000000"},
       {"throughput", "-t", "lockfree-spsc", "--size", "65537"},
+      {"rtt,nothing"},
+      {"rtt,"},
+      {"rtt", "--duration", "0"},
+      {"rtt", "--duration", "1s"},
+      {"rtt", "--duration", "nan"},
+      {"rtt", "--duration", "1", "--rounds", "10"},
+      {"throughput", "--duration", "1", "--messages", "10"},
   };
   for (const auto& arguments : nonsense) {
     bench b(arguments);

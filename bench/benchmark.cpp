@@ -1,0 +1,22 @@
+// Copyright (c) 2026 the sysipc_asio authors.
+// Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
+
+#include "benchmark.hpp"
+
+namespace bench {
+
+extern const benchmark limits_benchmark;
+extern const benchmark rtt_benchmark;
+extern const benchmark throughput_benchmark;
+
+// A new benchmark is a file, and its name above and here.
+std::span<const benchmark* const> benchmarks() noexcept {
+  static constexpr const benchmark* all[] = {
+      &limits_benchmark,
+      &rtt_benchmark,
+      &throughput_benchmark,
+  };
+  return all;
+}
+
+} // namespace bench
