@@ -8,6 +8,15 @@ namespace bench {
 extern const benchmark limits_benchmark;
 extern const benchmark rtt_benchmark;
 extern const benchmark throughput_benchmark;
+extern const benchmark idle_benchmark;
+
+std::string title_of(const measurement& m) {
+  std::string text(m.kind->name);
+  (text += " of ") += m.name;
+  if (!m.detail.empty())
+    (text += ", ") += m.detail;
+  return text;
+}
 
 // A new benchmark is a file, and its name above and here.
 std::span<const benchmark* const> benchmarks() noexcept {
@@ -15,6 +24,7 @@ std::span<const benchmark* const> benchmarks() noexcept {
       &limits_benchmark,
       &rtt_benchmark,
       &throughput_benchmark,
+      &idle_benchmark,
   };
   return all;
 }

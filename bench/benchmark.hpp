@@ -55,6 +55,9 @@ struct benchmark {
                    const std::vector<measurement>& all);
 };
 
+/// "rtt of uds, 64 bytes"
+std::string title_of(const measurement& m);
+
 /// In the order in which they are run and reported.
 std::span<const benchmark* const> benchmarks() noexcept;
 

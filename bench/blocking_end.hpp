@@ -6,6 +6,8 @@
 
 #include "payload.hpp"
 #include "round_trips.hpp"
+#include "silence.hpp"
+#include "usage_meter.hpp"
 #include "workload.hpp"
 #include <concepts>
 #include <cstddef>
@@ -54,6 +56,7 @@ side_report ask(End& end, const settings& s) {
   end.start_counting();
   trips.start();
   for (std::uint64_t i = 0; i != s.count; ++i) {
+    be_silent(s, trips);
     trip();
     trips.lap();
   }
@@ -78,6 +81,7 @@ template <blocking_end End>
 side_report send(End& end, const settings& s) {
   for (std::uint64_t i = 0; i != s.warmup; ++i)
     end.send();
+  be_silent(s);
   end.start_counting();
   for (std::uint64_t i = 0; i != s.count; ++i)
     end.send();
@@ -92,6 +96,7 @@ side_report receive(End& end, const settings& s) {
   for (std::uint64_t i = 0; i != s.warmup; ++i)
     expect_size(end.receive().size(), s.size);
   end.start_counting();
+  const usage_meter usage;
   const auto start = round_trips::clock::now();
   for (std::uint64_t i = 0; i != s.count; ++i) {
     message = end.receive();
@@ -100,6 +105,7 @@ side_report receive(End& end, const settings& s) {
   const double per_second = rate_since(start, s.count);
   side_report report = end.report();
   report.per_second = per_second;
+  usage.report_to(report);
   expect_payload(message);
   end.tell_received();
   return report;

@@ -177,7 +177,7 @@ struct texts {
   std::string kind;
   std::string transports = "all";
   std::string policy, fence, backend, size, capacity, cpus;
-  std::string repeat, messages, rounds, warmup, duration; // empty: depends
+  std::string repeat, messages, rounds, warmup, duration, seconds; // empty: depends
 };
 
 po::options_description describe_options(texts& t, command& result) {
@@ -193,8 +193,8 @@ po::options_description describe_options(texts& t, command& result) {
   add("backend", po::value(&t.backend)->default_value("automatic")->value_name("NAME"),
       "of channels: automatic, kernel or interprocess");
   add("size", po::value(&t.size)->default_value("64")->value_name("LIST"),
-      "payload of each message in bytes; several, separated by commas, are run one after "
-      "the other");
+      "payload of each message in bytes; rtt and throughput run several, separated by commas, "
+      "one after the other, while benchmarks of one size take 64 then");
   add("messages", po::value(&t.messages)->value_name("N"),
       "messages per throughput run; by default 300000 to 5000000, depending on the transport, "
       "and no more than 4 GiB");
@@ -206,6 +206,8 @@ po::options_description describe_options(texts& t, command& result) {
   add("duration", po::value(&t.duration)->value_name("SECONDS"),
       "instead of a number of messages or rounds: short runs first find out how many each "
       "measurement makes in that time, and all its runs make as many, after a tenth to warm up");
+  add("seconds", po::value(&t.seconds)->value_name("SECONDS"),
+      "how long idle (5 by default) and strategies (1) wait for a message");
   add("repeat", po::value(&t.repeat)->value_name("N"),
       "runs of each kind, 5 by default; the result is the median");
   add("capacity", po::value(&t.capacity)->default_value("262144")->value_name("BYTES"),
@@ -256,9 +258,20 @@ void parse_amounts(plan& p, const texts& t) {
     p.warmup = parse_number("warmup", t.warmup, 0, most_messages);
   if (!t.duration.empty())
     p.duration = parse_seconds("duration", t.duration, 3600);
+  if (!t.seconds.empty())
+    p.seconds = parse_seconds("seconds", t.seconds, 3600);
   if (p.duration && (p.messages || p.rounds || p.warmup))
     throw usage_error("--duration chooses the counts: it goes without --messages, --rounds and "
                       "--warmup");
+}
+
+void check(const plan& p) {
+  for (const benchmark* b : p.kinds)
+    if (b->check != nullptr)
+      b->check(p);
+  if (std::all_of(p.kinds.begin(), p.kinds.end(), [&](auto* b) { return b->prepare(p).empty(); }))
+    throw usage_error(std::string(p.kinds.front()->name) +
+                      " has nothing to measure over the transports that were chosen");
 }
 
 } // namespace
@@ -288,9 +301,7 @@ command parse_command_line(int argc, const char* const* argv) {
   parse_settings(p.common, t);
   p.sizes = parse_sizes(t.size);
   parse_amounts(p, t);
-  for (const benchmark* b : p.kinds)
-    if (b->check != nullptr)
-      b->check(p);
+  check(p);
   return result;
 }
 

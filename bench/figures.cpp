@@ -21,20 +21,16 @@ std::vector<double> of_each_run(const measurement& m, figure f) {
   return result;
 }
 
-template <typename Predicate>
-const measurement* find_run(const std::vector<measurement>& all, Predicate wanted) {
-  const auto it = std::find_if(all.begin(), all.end(), [&](const measurement& candidate) {
-    return !candidate.runs.empty() && wanted(candidate);
-  });
-  return it == all.end() ? nullptr : &*it;
-}
-
 } // namespace
 
 double kicks_avoided_percent(const pair_report& r) {
   const double avoided = static_cast<double>(r.first.kicks_avoided);
   const double chances = avoided + static_cast<double>(r.first.kicks);
   return chances > 0 ? 100 * avoided / chances : 0;
+}
+
+double cpu_percent(const pair_report& r) {
+  return r.second.seconds > 0 ? 100 * r.second.cpu_seconds / r.second.seconds : 0;
 }
 
 double median(const measurement& m, figure f) {
@@ -61,15 +57,23 @@ double ratio(const measurement& m, const measurement& base) {
   return median_of(std::move(ratios));
 }
 
+const measurement* find_measured(const std::vector<measurement>& all,
+                                 const std::function<bool(const measurement&)>& wanted) {
+  const auto it = std::find_if(all.begin(), all.end(), [&](const measurement& candidate) {
+    return !candidate.runs.empty() && wanted(candidate);
+  });
+  return it == all.end() ? nullptr : &*it;
+}
+
 const measurement* find_limit(const std::vector<measurement>& all, std::string_view name) {
-  return find_run(all, [&](const measurement& candidate) {
+  return find_measured(all, [&](const measurement& candidate) {
     return candidate.kind->name == "limits" && candidate.name == name;
   });
 }
 
 const measurement* find_peer(const std::vector<measurement>& all, const measurement& m,
                              std::string_view transport) {
-  return find_run(all, [&](const measurement& candidate) {
+  return find_measured(all, [&](const measurement& candidate) {
     return candidate.kind == m.kind && candidate.used.size == m.used.size &&
            candidate.name == transport;
   });

@@ -5,6 +5,7 @@
 #define SYSIPC_BENCH_FIGURES_HPP
 
 #include "benchmark.hpp"
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -28,6 +29,8 @@ inline double kicks(const pair_report& r) {
   return static_cast<double>(r.first.kicks);
 }
 double kicks_avoided_percent(const pair_report& r);
+/// What the side that received used of a CPU meanwhile.
+double cpu_percent(const pair_report& r);
 inline double asker_sleeps(const pair_report& r) {
   return static_cast<double>(r.first.sleeps);
 }
@@ -51,6 +54,10 @@ double gib_per_second(const measurement& m);
  * runs of the same thing, and little between neighbours.
  */
 double ratio(const measurement& m, const measurement& base);
+
+/// The first one that was run and that is wanted, or null.
+const measurement* find_measured(const std::vector<measurement>& all,
+                                 const std::function<bool(const measurement&)>& wanted);
 
 /// The hardware's limit of that name, or null if it was not measured.
 const measurement* find_limit(const std::vector<measurement>& all, std::string_view name);

@@ -22,18 +22,10 @@ void require_cpu(int cpu) {
                              " is not available to this process; choose others with --cpus");
 }
 
-std::string describe(const bench::measurement& m) {
-  std::string text(m.kind->name);
-  (text += " of ") += m.name;
-  if (!m.detail.empty())
-    text += ", " + m.detail;
-  return text;
-}
-
 bench::outcome run_suite(const bench::plan& what) {
   const bench::progress_line line;
   const auto show = [&line](const bench::measurement& m, std::size_t done, std::size_t total) {
-    line.show(std::to_string(done + 1) + "/" + std::to_string(total) + "  " + describe(m));
+    line.show(std::to_string(done + 1) + "/" + std::to_string(total) + "  " + title_of(m));
   };
   const auto complain = [&line](const std::string& failure) {
     line.show({});

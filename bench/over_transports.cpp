@@ -11,23 +11,38 @@
 
 namespace bench {
 
-void check_sizes(const plan& p) {
+void check_size(const plan& p, const subject& what, std::size_t size) {
   namespace layout = sysipc_asio::layout;
   const auto capacity = layout::make_geometry(p.common.capacity, layout::page).ring_capacity;
-  const std::size_t size = *std::max_element(p.sizes.begin(), p.sizes.end());
-  for (const subject* t : p.transports) {
-    if (t->kind != family::foreign && size > layout::max_payload(capacity)) {
-      std::ostringstream s;
-      s << "--size " << size << " does not fit into a ring of " << capacity
-        << " bytes (--capacity); the most is " << layout::max_payload(capacity);
-      throw usage_error(s.str());
-    }
-    if (size > t->max_size) {
-      std::ostringstream s;
-      s << "--size " << size << ": " << t->name << " carries at most " << t->max_size << " bytes";
-      throw usage_error(s.str());
-    }
-  }
+  std::ostringstream s;
+  if (what.kind != family::foreign && size > layout::max_payload(capacity))
+    s << "--size " << size << " does not fit into a ring of " << capacity
+      << " bytes (--capacity); the most is " << layout::max_payload(capacity);
+  else if (size > what.max_size)
+    s << "--size " << size << ": " << what.name << " carries at most " << what.max_size << " bytes";
+  else
+    return;
+  throw usage_error(s.str());
+}
+
+void check_sizes(const plan& p) {
+  for (const subject* t : p.transports)
+    check_size(p, *t, *std::max_element(p.sizes.begin(), p.sizes.end()));
+}
+
+std::size_t single_size(const plan& p) {
+  return p.sizes.size() == 1 ? p.sizes.front() : 64;
+}
+
+const subject* find_transport(const plan& p, std::string_view name) {
+  const auto it = std::find_if(p.transports.begin(), p.transports.end(),
+                               [&](const subject* t) { return t->name == name; });
+  return it == p.transports.end() ? nullptr : *it;
+}
+
+void check_channel(const plan& p) {
+  if (const subject* channel = find_transport(p, "channel"))
+    check_size(p, *channel, single_size(p));
 }
 
 std::uint64_t bounded_count(std::uint64_t usual, std::size_t size) {
@@ -70,15 +85,20 @@ std::string versus_uds(const measurement& m, const std::vector<measurement>& all
   return fixed(times, times < 10 ? 2 : 1) + "x";
 }
 
-void identify_transport(boost::json::object& o, const measurement& m) {
+void identify_policy(boost::json::object& o, const measurement& m) {
   o["transport"] = m.name;
+  if (m.transport->kind == family::foreign)
+    return;
+  o["backend"] = name_of(m.runs.empty() ? m.used.backend : m.runs.front().first.backend);
+  // A bare ring has no policy: it spins.
+  o["policy"] = name_of(m.transport->kind == family::channel ? m.used.policy
+                                                             : sysipc_asio::wait_policy::busy);
+}
+
+void identify_transport(boost::json::object& o, const measurement& m) {
+  identify_policy(o, m);
   if (m.transport->kind != family::foreign) {
-    const bool run = !m.runs.empty();
-    o["backend"] = name_of(run ? m.runs.front().first.backend : m.used.backend);
-    // A bare ring has no policy: it spins.
-    o["policy"] = name_of(m.transport->kind == family::channel ? m.used.policy
-                                                               : sysipc_asio::wait_policy::busy);
-    o["fence"] = name_of(run ? m.runs.front().first.fences : m.used.fences);
+    o["fence"] = name_of(m.runs.empty() ? m.used.fences : m.runs.front().first.fences);
     o["capacity"] = m.used.capacity;
   }
   o["size"] = m.used.size;

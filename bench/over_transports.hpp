@@ -13,8 +13,20 @@
 /// What benchmarks that compare transports have in common.
 namespace bench {
 
-/// Throws usage_error if a size does not fit a transport.
+/// Throws usage_error if `size` does not fit the transport.
+void check_size(const plan& p, const subject& what, std::size_t size);
+
+/// The same for all sizes and transports.
 void check_sizes(const plan& p);
+
+/// Of benchmarks for one size: 64, unless another one is asked for alone.
+std::size_t single_size(const plan& p);
+
+/// The transport of that name if it is to be measured, or null.
+const subject* find_transport(const plan& p, std::string_view name);
+
+/// For benchmarks of `channel` alone, with messages of single_size().
+void check_channel(const plan& p);
 
 /// No more messages than make 4 GiB, or copying large ones would take minutes.
 std::uint64_t bounded_count(std::uint64_t usual, std::size_t size);
@@ -34,7 +46,10 @@ std::string title_of(const benchmark& kind, const plan& p, std::size_t size);
 std::string versus_uds(const measurement& m, const std::vector<measurement>& all,
                        bool less_is_better);
 
-/// transport, size, and of channels and rings how they were run.
+/// transport, and of channels and rings backend and policy.
+void identify_policy(boost::json::object& o, const measurement& m);
+
+/// As identify_policy(); size, and of channels and rings how they were run.
 void identify_transport(boost::json::object& o, const measurement& m);
 
 void describe_kicks(boost::json::object& o, const measurement& m, figure sleeps);

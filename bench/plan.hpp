@@ -36,6 +36,7 @@ struct plan {
   std::optional<std::uint64_t> rounds;
   std::optional<std::uint64_t> warmup;
   std::optional<std::chrono::duration<double>> duration; ///< of a run, instead of counts
+  std::optional<std::chrono::duration<double>> seconds;  ///< of waiting for nothing
   std::optional<int> repeat;
 
   int repeat_or(int usual) const noexcept { return repeat.value_or(usual); }

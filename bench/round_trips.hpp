@@ -25,10 +25,13 @@ public:
   explicit round_trips(std::uint64_t count);
 
   void start() noexcept { start_ = last_ = clock::now(); }
-  void lap() noexcept {
-    const clock::time_point now = clock::now();
-    samples_[used_++] = (now - last_).count();
-    last_ = now;
+  /// The next sample starts now; what passed since the last one is in none.
+  void resume() noexcept { last_ = clock::now(); }
+  void lap() noexcept { lap_since(last_); }
+  /// Of several that go on at the same time.
+  void lap_since(clock::time_point start) noexcept {
+    last_ = clock::now();
+    samples_[used_++] = (last_ - start).count();
   }
 
   /// The exact percentiles of the samples, and how many there were in a second; sorts them.

@@ -12,12 +12,15 @@
 
 namespace bench {
 
+/// For co_spawn(): out of run().
+inline void rethrow(std::exception_ptr failure) {
+  if (failure)
+    std::rethrow_exception(failure);
+}
+
 /// Runs `context` until `task` is over; throws what it throws.
 inline void run_coroutine(boost::asio::io_context& context, boost::asio::awaitable<void> task) {
-  boost::asio::co_spawn(context, std::move(task), [](std::exception_ptr failure) {
-    if (failure)
-      std::rethrow_exception(failure);
-  });
+  boost::asio::co_spawn(context, std::move(task), rethrow);
   context.run();
 }
 

@@ -4,8 +4,10 @@
 #ifndef SYSIPC_BENCH_SETTINGS_HPP
 #define SYSIPC_BENCH_SETTINGS_HPP
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <sysipc_asio/fence.hpp>
 #include <sysipc_asio/options.hpp>
 #include <sysipc_asio/wait.hpp>
@@ -20,6 +22,12 @@ struct placement {
   bool shared() const noexcept { return first == second; }
 };
 
+/// How long a channel spins before it sleeps.
+struct spin_bound {
+  std::uint32_t looks;           ///< at the ring
+  std::chrono::nanoseconds time; ///< that so many take here
+};
+
 /// What one run does.
 struct settings {
   std::size_t size = 64;             ///< payload of a message, in bytes
@@ -29,6 +37,11 @@ struct settings {
   sysipc_asio::wait_policy policy = sysipc_asio::wait_policy::adaptive;
   sysipc_asio::fence_mode fences = sysipc_asio::fence_mode::asymmetric;
   sysipc_asio::backend backend = sysipc_asio::backend::automatic;
+  /// Before each round trip, or before a stream of messages; not part of the time.
+  std::chrono::nanoseconds silence{0};
+  std::optional<spin_bound> spin; ///< of channels, if not the default
+  unsigned channels = 1;          ///< between the two processes
+  unsigned busy_channels = 1;     ///< of these, the others have nothing to do
   placement cpus{};
 };
 

@@ -15,6 +15,32 @@
 
 namespace bench {
 
+inline sysipc_asio::channel_options channel_options_for(const settings& s) {
+  sysipc_asio::channel_options result;
+  result.send_capacity = result.receive_capacity = s.capacity;
+  result.policy = s.policy;
+  result.fences = s.fences;
+  if (s.spin) {
+    result.spin_limit = s.spin->time;
+    result.spin_slice = std::min(result.spin_slice, result.spin_limit);
+  }
+  return result;
+}
+
+inline sysipc_asio::listen_options listen_options_for(const settings& s) {
+  sysipc_asio::listen_options result;
+  result.channel = channel_options_for(s);
+  result.backend = s.backend;
+  result.max_capacity = std::max(result.max_capacity, s.capacity);
+  return result;
+}
+
+inline sysipc_asio::connect_options connect_options_for(const settings& s) {
+  sysipc_asio::connect_options result;
+  result.channel = channel_options_for(s);
+  return result;
+}
+
 /// A side's io_context and channel. To be made after fork(), on the side's own CPU.
 class side_of_channel {
 public:
@@ -42,22 +68,10 @@ private:
   sysipc_asio::channel open(unique_fd socket, const settings& s, role as) {
     boost::asio::local::stream_protocol::socket connected(
         context, boost::asio::local::stream_protocol(), socket.release());
-    sysipc_asio::channel_options options;
-    options.send_capacity = options.receive_capacity = s.capacity;
-    options.policy = s.policy;
-    options.fences = s.fences;
-    if (as == role::first) {
-      sysipc_asio::listen_options listen;
-      listen.channel = options;
-      listen.backend = s.backend;
-      listen.max_capacity = std::max(listen.max_capacity, s.capacity);
-      return sysipc_asio::accept_on(boost::asio::any_io_executor(context.get_executor()),
-                                    std::move(connected), listen);
-    }
-    sysipc_asio::connect_options connect;
-    connect.channel = options;
-    return sysipc_asio::connect_on(boost::asio::any_io_executor(context.get_executor()),
-                                   std::move(connected), connect);
+    const boost::asio::any_io_executor executor(context.get_executor());
+    if (as == role::first)
+      return sysipc_asio::accept_on(executor, std::move(connected), listen_options_for(s));
+    return sysipc_asio::connect_on(executor, std::move(connected), connect_options_for(s));
   }
 
   sysipc_asio::statistics before_;

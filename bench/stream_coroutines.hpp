@@ -6,6 +6,8 @@
 
 #include "payload.hpp"
 #include "round_trips.hpp"
+#include "silence.hpp"
+#include "usage_meter.hpp"
 #include "workload.hpp"
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
@@ -31,6 +33,8 @@ boost::asio::awaitable<void> stream_ask(Socket& socket, const settings& s, side_
   }
   trips.start();
   for (std::uint64_t i = 0; i != s.count; ++i) {
+    if (wants_silence(s))
+      co_await async_silence(s, trips);
     co_await boost::asio::async_write(socket, out, boost::asio::use_awaitable);
     co_await boost::asio::async_read(socket, in, boost::asio::use_awaitable);
     trips.lap();
@@ -54,7 +58,10 @@ template <typename Socket>
 boost::asio::awaitable<void> stream_send(Socket& socket, const settings& s, side_report&) {
   const auto message = make_payload(s.size);
   const boost::asio::const_buffer out(message.data(), message.size());
-  for (std::uint64_t i = 0; i != s.warmup + s.count; ++i)
+  for (std::uint64_t i = 0; i != s.warmup; ++i)
+    co_await boost::asio::async_write(socket, out, boost::asio::use_awaitable);
+  be_silent(s);
+  for (std::uint64_t i = 0; i != s.count; ++i)
     co_await boost::asio::async_write(socket, out, boost::asio::use_awaitable);
 }
 
@@ -65,10 +72,12 @@ boost::asio::awaitable<void> stream_receive(Socket& socket, const settings& s,
   const boost::asio::mutable_buffer in(message.data(), message.size());
   for (std::uint64_t i = 0; i != s.warmup; ++i)
     co_await boost::asio::async_read(socket, in, boost::asio::use_awaitable);
+  const usage_meter usage;
   const auto start = round_trips::clock::now();
   for (std::uint64_t i = 0; i != s.count; ++i)
     co_await boost::asio::async_read(socket, in, boost::asio::use_awaitable);
   report.per_second = rate_since(start, s.count);
+  usage.report_to(report);
   expect_payload(message);
 }
 

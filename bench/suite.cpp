@@ -39,6 +39,7 @@ void calibrate(measurement& m, std::chrono::duration<double> duration) {
         static_cast<std::uint64_t>(std::clamp(wanted, 1.0, static_cast<double>(most_rounds)));
     if (m.used.count >= count / 10) {
       m.used.count = count;
+      m.used.warmup = count / 10;
       return;
     }
     m.used.count = std::min(count / 10 + 1, m.used.count * 100); // the first ones were cold
@@ -96,8 +97,7 @@ private:
     } catch (const interrupted&) {
       throw;
     } catch (const std::exception& failure) {
-      watcher_.failed(std::string(m.kind->name) + " of " + std::string(m.name) + ": " +
-                      failure.what());
+      watcher_.failed(title_of(m) + ": " + failure.what());
       return false;
     }
   }

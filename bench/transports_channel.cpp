@@ -5,6 +5,8 @@
 #include "round_trips.hpp"
 #include "run_coroutine.hpp"
 #include "side_of_channel.hpp"
+#include "silence.hpp"
+#include "usage_meter.hpp"
 #include "workload.hpp"
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
@@ -29,6 +31,8 @@ asio::awaitable<void> ask(channel& ch, const settings& s, round_trips& trips) {
   }
   trips.start();
   for (std::uint64_t i = 0; i != s.count; ++i) {
+    if (wants_silence(s))
+      co_await async_silence(s, trips);
     co_await ch.send(out);
     expect_size(co_await ch.receive(in), s.size);
     trips.lap();
@@ -51,6 +55,7 @@ asio::awaitable<void> send(channel& ch, const settings& s, side_report& report) 
   const asio::const_buffer out(message.data(), message.size());
   for (std::uint64_t i = 0; i != s.warmup; ++i)
     co_await ch.send(out);
+  be_silent(s);
   const auto before = ch.stats().sent;
   for (std::uint64_t i = 0; i != s.count; ++i)
     co_await ch.send(out);
@@ -87,10 +92,12 @@ asio::awaitable<void> receive(channel& ch, const settings& s, side_report& repor
   for (std::uint64_t i = 0; i != s.warmup; ++i)
     co_await ch.receive(in);
   const auto sleeps_before = ch.stats().received.sleeps;
+  const usage_meter usage;
   const auto start = round_trips::clock::now();
   for (std::uint64_t i = 0; i != s.count; ++i)
     expect_size(co_await ch.receive(in), s.size);
   report.per_second = rate_since(start, s.count);
+  usage.report_to(report);
   report.sleeps = ch.stats().received.sleeps - sleeps_before;
   expect_payload(message);
 }

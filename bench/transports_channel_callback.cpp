@@ -4,6 +4,8 @@
 #include "payload.hpp"
 #include "round_trips.hpp"
 #include "side_of_channel.hpp"
+#include "silence.hpp"
+#include "usage_meter.hpp"
 #include "workload.hpp"
 #include <boost/asio/buffer.hpp>
 #include <boost/system/system_error.hpp>
@@ -130,8 +132,10 @@ public:
 
 private:
   void next() {
-    if (measuring_starts())
+    if (measuring_starts()) {
+      be_silent(settings_);
       side_.start_counting();
+    }
     if (!complete())
       send(payload_, [this] {
         ++done_;
@@ -149,6 +153,7 @@ public:
     side_.context.run();
     side_report result = side_.report();
     result.per_second = per_second_;
+    usage_.report_to(result);
     expect_payload(message_);
     return result;
   }
@@ -157,6 +162,7 @@ private:
   void next() {
     if (measuring_starts()) {
       side_.start_counting();
+      usage_ = usage_meter();
       start_ = round_trips::clock::now();
     }
     if (complete())
@@ -170,6 +176,7 @@ private:
 
   round_trips::clock::time_point start_;
   double per_second_ = 0;
+  usage_meter usage_;
 };
 
 template <typename Part>

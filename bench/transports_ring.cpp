@@ -3,7 +3,9 @@
 
 #include "payload.hpp"
 #include "round_trips.hpp"
+#include "silence.hpp"
 #include "spinning.hpp"
+#include "usage_meter.hpp"
 #include "workload.hpp"
 #include <boost/asio/buffer.hpp>
 #include <cerrno>
@@ -156,6 +158,8 @@ side_report send(unique_fd socket, const settings& s, Idle idle) {
   side_report report;
   report.fences = s.fences;
   for (std::uint64_t i = 0; i != s.warmup + s.count; ++i) {
+    if (i == s.warmup)
+      be_silent(s);
     push(r, asio::buffer(message), idle);
     if (gate.due())
       ++report.kicks;
@@ -168,14 +172,18 @@ template <typename Idle>
 side_report receive(unique_fd socket, const settings& s, Idle idle) {
   rings r(std::move(socket), s.capacity);
   std::vector<std::byte> message(s.size);
+  usage_meter usage;
   auto start = round_trips::clock::now();
   for (std::uint64_t i = 0; i != s.warmup + s.count; ++i) {
-    if (i == s.warmup)
+    if (i == s.warmup) {
+      usage = usage_meter();
       start = round_trips::clock::now();
+    }
     pop(r, asio::buffer(message), i, idle);
   }
   side_report report;
   report.per_second = rate_since(start, s.count);
+  usage.report_to(report);
   expect_payload(message);
   return report;
 }

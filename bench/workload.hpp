@@ -23,6 +23,11 @@ struct side_report {
   std::uint64_t kicks = 0;
   std::uint64_t kicks_avoided = 0;
   std::uint64_t sleeps = 0;
+  // Of this process, from the first measured message to the last, if it received them.
+  double seconds = 0;
+  double cpu_seconds = 0;
+  std::uint64_t voluntary_switches = 0;
+  std::uint64_t involuntary_switches = 0;
   sysipc_asio::fence_mode fences = sysipc_asio::fence_mode::asymmetric;
   sysipc_asio::backend backend = sysipc_asio::backend::interprocess;
 };
@@ -46,6 +51,9 @@ struct workload {
 // What the hardware gives.
 workload cacheline_pingpong(const settings& s);
 workload bulk_lines(const settings& s);
+
+/// Round trips over `settings::channels`.
+workload many_channels_rtt(const settings& s);
 
 // The factories of the table in subject.cpp.
 workload ring_rtt(const settings& s);

@@ -54,8 +54,9 @@ std::string first_cpu() {
 /// sysipc-bench in a process group of its own, as a shell starts it.
 class bench {
 public:
-  explicit bench(std::vector<std::string> arguments, const char* terminal = nullptr) {
-    arguments.insert(arguments.begin(), SYSIPC_ASIO_TEST_BENCH);
+  explicit bench(std::vector<std::string> arguments, const char* terminal = nullptr,
+                 const std::string& program = SYSIPC_ASIO_TEST_BENCH) {
+    arguments.insert(arguments.begin(), program);
     arguments.insert(arguments.end(), {"--cpus", cpus()});
     std::vector<char*> argv;
     for (auto& text : arguments)
@@ -75,7 +76,7 @@ public:
     ::posix_spawnattr_init(&attributes);
     ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     const int failed =
-        ::posix_spawn(&pid_, SYSIPC_ASIO_TEST_BENCH, &actions, &attributes, argv.data(), environ);
+        ::posix_spawn(&pid_, program.c_str(), &actions, &attributes, argv.data(), environ);
     ::posix_spawnattr_destroy(&attributes);
     ::posix_spawn_file_actions_destroy(&actions);
     ::unsetenv("TMPDIR");
@@ -257,7 +258,7 @@ BOOST_AUTO_TEST_CASE(a_run_that_fails_leaves_the_others) {
   BOOST_REQUIRE(eventually([&] { return b.sides().size() == 2; }));
   ::kill(b.sides().front(), SIGKILL);
   BOOST_TEST(b.wait() == 1);
-  BOOST_TEST(b.err() == "sysipc-bench: rtt of uds: the first side (CPU " + first_cpu() +
+  BOOST_TEST(b.err() == "sysipc-bench: rtt of uds, 64 bytes: the first side (CPU " + first_cpu() +
                             ") died: signal Killed\n");
   const auto results = b.json();
   BOOST_REQUIRE(results.size() == 1U);
@@ -280,6 +281,55 @@ BOOST_AUTO_TEST_CASE(a_duration_chooses_the_counts) {
   }
   BOOST_TEST(found == (std::multiset<std::string>{"limits", "limits", "rtt", "throughput"}),
              boost::test_tools::per_element());
+}
+
+/// The rows of a short run.
+boost::json::array measure(std::vector<std::string> arguments) {
+  arguments.insert(arguments.end(), {"--repeat", "1", "--json", "-"});
+  bench b(arguments);
+  BOOST_TEST(b.wait() == 0, b.err());
+  return b.json();
+}
+
+std::string text(const boost::json::value& row, const char* key) {
+  return std::string(row.at(key).as_string());
+}
+
+double number(const boost::json::value& row, const char* key) {
+  return row.at(key).to_number<double>();
+}
+
+const keys of_any_run{"bench", "spread_percent", "repeat", "cpus", "shared_cpu"};
+
+BOOST_AUTO_TEST_CASE(a_waiting_receiver_uses_no_cpu_unless_it_spins) {
+  std::multiset<std::string> found;
+  double spinning = 0;
+  double sleeping = 0;
+  for (const auto& row :
+       measure({"idle", "-t", "channel,channel-callback,uds,uds-asio,ring", "--seconds", "0.2"})) {
+    const bool foreign = text(row, "transport").compare(0, 3, "uds") == 0;
+    const keys members = of_any_run +
+                         keys{"transport", "seconds", "cpu_percent", "voluntary_switches_per_s",
+                              "involuntary_switches_per_s"} +
+                         (foreign ? keys{} : keys{"backend", "policy"});
+    BOOST_TEST(keys_of(row.as_object()) == members, row);
+    BOOST_TEST(number(row, "seconds") == 0.2, row);
+    const std::string policy = foreign ? "" : " " + text(row, "policy");
+    found.insert(text(row, "transport") + policy);
+    double& cpu = policy == " busy" ? spinning : sleeping;
+    cpu = policy == " busy" ? std::min(spinning == 0 ? 100 : spinning, number(row, "cpu_percent"))
+                            : std::max(sleeping, number(row, "cpu_percent"));
+  }
+  const std::multiset<std::string> expected{"channel adaptive",
+                                            "channel sleepy",
+                                            "channel busy",
+                                            "channel kick_always",
+                                            "channel-callback adaptive",
+                                            "uds",
+                                            "uds-asio",
+                                            "ring busy"};
+  BOOST_TEST(found == expected, boost::test_tools::per_element());
+  BOOST_TEST(spinning > sleeping);
 }
 
 BOOST_AUTO_TEST_CASE(progress_is_for_terminals) {
@@ -325,6 +375,9 @@ BOOST_AUTO_TEST_CASE(nonsense_is_told_in_a_line) {
       {"rtt", "--duration", "nan"},
       {"rtt", "--duration", "1", "--rounds", "10"},
       {"throughput", "--duration", "1", "--messages", "10"},
+      {"idle", "-t", "channel-consume"},
+      {"idle", "--seconds", "0"},
+      {"idle", "--seconds", "-1"},
   };
   for (const auto& arguments : nonsense) {
     bench b(arguments);
