@@ -8,6 +8,7 @@ namespace bench {
 extern const benchmark limits_benchmark;
 extern const benchmark rtt_benchmark;
 extern const benchmark throughput_benchmark;
+extern const benchmark strategies_benchmark;
 extern const benchmark idle_benchmark;
 
 std::string title_of(const measurement& m) {
@@ -21,10 +22,8 @@ std::string title_of(const measurement& m) {
 // A new benchmark is a file, and its name above and here.
 std::span<const benchmark* const> benchmarks() noexcept {
   static constexpr const benchmark* all[] = {
-      &limits_benchmark,
-      &rtt_benchmark,
-      &throughput_benchmark,
-      &idle_benchmark,
+      &limits_benchmark,     &rtt_benchmark,  &throughput_benchmark,
+      &strategies_benchmark, &idle_benchmark,
   };
   return all;
 }

@@ -332,6 +332,26 @@ BOOST_AUTO_TEST_CASE(a_waiting_receiver_uses_no_cpu_unless_it_spins) {
   BOOST_TEST(spinning > sleeping);
 }
 
+BOOST_AUTO_TEST_CASE(strategies_tell_what_a_kick_and_an_idle_receiver_cost) {
+  const auto rows = measure({"strategies", "--messages", "2000", "--seconds", "0.2"});
+  BOOST_REQUIRE(rows.size() == 3U);
+  for (const auto& row : rows) {
+    const keys members = of_all + of_rings + of_kicks +
+                         keys{"strategy", "messages", "mmsg_per_s", "idle_cpu_percent", "vs_busy"};
+    BOOST_TEST(keys_of(row.as_object()) == members, row);
+  }
+  const auto &busy = rows[0], &kick_always = rows[1], &adaptive = rows[2];
+  BOOST_TEST(text(busy, "strategy") == "busy");
+  BOOST_TEST(number(busy, "kicks") == 0);
+  BOOST_TEST(number(busy, "sleeps") == 0);
+  BOOST_TEST(number(busy, "vs_busy") == 1);
+  BOOST_TEST(text(kick_always, "strategy") == "kick_always");
+  BOOST_TEST(number(kick_always, "kicks") == 2000);
+  BOOST_TEST(number(kick_always, "kicks_avoided_percent") == 0);
+  BOOST_TEST(text(adaptive, "strategy") == "adaptive");
+  BOOST_TEST(number(busy, "idle_cpu_percent") > number(adaptive, "idle_cpu_percent"));
+}
+
 BOOST_AUTO_TEST_CASE(progress_is_for_terminals) {
   const std::vector<std::string> short_run{"rtt",      "-t", "uds",    "--rounds", "10",
                                            "--repeat", "2",  "--json", "-"};
@@ -375,6 +395,8 @@ BOOST_AUTO_TEST_CASE(nonsense_is_told_in_a_line) {
       {"rtt", "--duration", "nan"},
       {"rtt", "--duration", "1", "--rounds", "10"},
       {"throughput", "--duration", "1", "--messages", "10"},
+      {"strategies", "-t", "uds,pipe"},
+      {"strategies", "--size", "300000"},
       {"idle", "-t", "channel-consume"},
       {"idle", "--seconds", "0"},
       {"idle", "--seconds", "-1"},
