@@ -352,6 +352,27 @@ BOOST_AUTO_TEST_CASE(strategies_tell_what_a_kick_and_an_idle_receiver_cost) {
   BOOST_TEST(number(busy, "idle_cpu_percent") > number(adaptive, "idle_cpu_percent"));
 }
 
+BOOST_AUTO_TEST_CASE(the_spin_sweep_ends_with_spinning_only) {
+  auto rows = measure({"spin-sweep", "--messages", "500"});
+  const keys expected = of_all + of_rings + of_kicks + keys{"messages", "mmsg_per_s"};
+  const keys bounded = expected + keys{"spin_limit", "spin_limit_ns"};
+  BOOST_REQUIRE(!rows.empty());
+  BOOST_TEST(keys_of(rows.back().as_object()) == expected, rows.back());
+  BOOST_TEST(text(rows.back(), "policy") == "busy");
+  rows.pop_back();
+  const std::vector<int> all_looks{10, 50, 100, 500, 1000, 2000, 5000, 10000};
+  std::vector<int> looks;
+  double before = 0;
+  for (const auto& row : rows) {
+    BOOST_TEST(keys_of(row.as_object()) == bounded, row);
+    BOOST_TEST(text(row, "policy") == "adaptive");
+    looks.push_back(row.at("spin_limit").to_number<int>());
+    BOOST_TEST(number(row, "spin_limit_ns") > before, row);
+    before = number(row, "spin_limit_ns");
+  }
+  BOOST_TEST(looks == all_looks, boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(progress_is_for_terminals) {
   const std::vector<std::string> short_run{"rtt",      "-t", "uds",    "--rounds", "10",
                                            "--repeat", "2",  "--json", "-"};
