@@ -10,6 +10,7 @@ extern const benchmark rtt_benchmark;
 extern const benchmark throughput_benchmark;
 extern const benchmark strategies_benchmark;
 extern const benchmark spin_sweep_benchmark;
+extern const benchmark wake_benchmark;
 extern const benchmark idle_benchmark;
 
 std::string title_of(const measurement& m) {
@@ -23,8 +24,8 @@ std::string title_of(const measurement& m) {
 // A new benchmark is a file, and its name above and here.
 std::span<const benchmark* const> benchmarks() noexcept {
   static constexpr const benchmark* all[] = {
-      &limits_benchmark,     &rtt_benchmark,        &throughput_benchmark,
-      &strategies_benchmark, &spin_sweep_benchmark, &idle_benchmark,
+      &limits_benchmark,     &rtt_benchmark,  &throughput_benchmark, &strategies_benchmark,
+      &spin_sweep_benchmark, &wake_benchmark, &idle_benchmark,
   };
   return all;
 }

@@ -373,6 +373,29 @@ BOOST_AUTO_TEST_CASE(the_spin_sweep_ends_with_spinning_only) {
   BOOST_TEST(looks == all_looks, boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(wake_lets_some_time_pass_before_each_round_trip) {
+  std::multiset<std::string> found;
+  for (const auto& row : measure({"wake", "-t", "channel,pipe", "--rounds", "1"})) {
+    const bool channel = text(row, "transport") == "channel";
+    const keys members = of_all + (channel ? of_rings : keys{}) +
+                         keys{"silence_ms", "rounds", "rtt_p50_ns", "rtt_p99_ns"};
+    BOOST_TEST(keys_of(row.as_object()) == members, row);
+    found.insert(text(row, "transport") + " " + std::to_string(row.at("silence_ms").as_int64()) +
+                 (channel ? " " + text(row, "policy") : ""));
+    // Were the silence part of it, the time would be as long.
+    BOOST_TEST(number(row, "rtt_p50_ns") < 1e9, row);
+  }
+  const std::multiset<std::string> expected{"channel 0 sleepy",
+                                            "channel 1 adaptive",
+                                            "channel 100 adaptive",
+                                            "channel 1000 adaptive",
+                                            "pipe 0",
+                                            "pipe 1",
+                                            "pipe 100",
+                                            "pipe 1000"};
+  BOOST_TEST(found == expected, boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(progress_is_for_terminals) {
   const std::vector<std::string> short_run{"rtt",      "-t", "uds",    "--rounds", "10",
                                            "--repeat", "2",  "--json", "-"};
@@ -418,6 +441,8 @@ BOOST_AUTO_TEST_CASE(nonsense_is_told_in_a_line) {
       {"throughput", "--duration", "1", "--messages", "10"},
       {"strategies", "-t", "uds,pipe"},
       {"strategies", "--size", "300000"},
+      {"wake", "-t", "zmq"},
+      {"wake", "--size", "300000"},
       {"idle", "-t", "channel-consume"},
       {"idle", "--seconds", "0"},
       {"idle", "--seconds", "-1"},
