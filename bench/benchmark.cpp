@@ -12,6 +12,7 @@ extern const benchmark strategies_benchmark;
 extern const benchmark spin_sweep_benchmark;
 extern const benchmark wake_benchmark;
 extern const benchmark idle_benchmark;
+extern const benchmark scale_benchmark;
 
 std::string title_of(const measurement& m) {
   std::string text(m.kind->name);
@@ -25,7 +26,7 @@ std::string title_of(const measurement& m) {
 std::span<const benchmark* const> benchmarks() noexcept {
   static constexpr const benchmark* all[] = {
       &limits_benchmark,     &rtt_benchmark,  &throughput_benchmark, &strategies_benchmark,
-      &spin_sweep_benchmark, &wake_benchmark, &idle_benchmark,
+      &spin_sweep_benchmark, &wake_benchmark, &idle_benchmark,       &scale_benchmark,
   };
   return all;
 }

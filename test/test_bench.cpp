@@ -396,6 +396,50 @@ BOOST_AUTO_TEST_CASE(wake_lets_some_time_pass_before_each_round_trip) {
   BOOST_TEST(found == expected, boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(scale_serves_up_to_256_channels) {
+  std::vector<std::string> found;
+  for (const auto& row : measure({"scale", "--rounds", "300", "--warmup", "1"})) {
+    const keys members =
+        of_all + of_rings + keys{"channels",   "busy_channels", "rounds", "rtt_p50_ns",
+                                 "rtt_p99_ns", "mmsg_per_s",    "vs_one"};
+    BOOST_TEST(keys_of(row.as_object()) == members, row);
+    BOOST_TEST(number(row, "mmsg_per_s") > 0, row);
+    found.push_back(std::to_string(row.at("channels").as_int64()) + "/" +
+                    std::to_string(row.at("busy_channels").as_int64()));
+  }
+  const std::vector<std::string> expected{"1/1",   "2/1",   "2/2",     "4/1",   "4/4",    "8/1",
+                                          "8/8",   "16/1",  "16/16",   "32/1",  "32/32",  "64/1",
+                                          "64/64", "128/1", "128/128", "256/1", "256/256"};
+  BOOST_TEST(found == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(what_descriptors_do_not_suffice_for_is_listed_with_the_reason) {
+  const scratch_directory scratch;
+  const fs::path limited = scratch.path() / "limited";
+  std::ofstream(limited) << "#!/bin/sh\nulimit -n 512\nexec " SYSIPC_ASIO_TEST_BENCH " \"$@\"\n";
+  fs::permissions(limited, fs::perms::owner_all);
+  bench json({"scale", "--rounds", "10", "--repeat", "1", "--json", "-"}, nullptr, limited);
+  BOOST_TEST(json.wait() == 0, json.err());
+  const std::vector<std::int64_t> too_many{128, 128, 256, 256};
+  std::vector<std::int64_t> unsupported;
+  for (const auto& row : json.json()) {
+    if (!row.as_object().contains("supported"))
+      continue;
+    const keys members = of_rings + keys{"bench",         "transport", "size",  "channels",
+                                         "busy_channels", "supported", "reason"};
+    BOOST_TEST(keys_of(row.as_object()) == members, row);
+    BOOST_TEST(text(row, "reason").find("the hard limit (ulimit -Hn) is 512") != std::string::npos,
+               row);
+    unsupported.push_back(row.at("channels").as_int64());
+  }
+  BOOST_TEST(unsupported == too_many, boost::test_tools::per_element());
+  BOOST_TEST(json.json().size() == 17U);
+
+  bench table({"scale", "--rounds", "10", "--repeat", "1"}, nullptr, limited);
+  BOOST_TEST(table.wait() == 0, table.err());
+  BOOST_TEST(table.out().find("\n256: needs ") != std::string::npos, table.out());
+}
+
 BOOST_AUTO_TEST_CASE(progress_is_for_terminals) {
   const std::vector<std::string> short_run{"rtt",      "-t", "uds",    "--rounds", "10",
                                            "--repeat", "2",  "--json", "-"};
@@ -443,6 +487,7 @@ BOOST_AUTO_TEST_CASE(nonsense_is_told_in_a_line) {
       {"strategies", "--size", "300000"},
       {"wake", "-t", "zmq"},
       {"wake", "--size", "300000"},
+      {"scale", "-t", "ring"},
       {"idle", "-t", "channel-consume"},
       {"idle", "--seconds", "0"},
       {"idle", "--seconds", "-1"},
