@@ -18,7 +18,11 @@ namespace {
 
 using sysipc_asio::wait_policy;
 
-constexpr std::chrono::duration<double> usual_wait{5};
+/// By itself; beside others less, for it waits for each transport.
+std::chrono::duration<double> usual_wait(const plan& p) {
+  return std::chrono::seconds(p.kinds.size() == 1 ? 5 : 2);
+}
+
 constexpr std::string_view waiting_transports[] = {
     "channel",  "channel-callback", "channel-sync", "uds",
     "uds-asio", "tcp-asio",         "pipe",         "zmq",
@@ -33,7 +37,7 @@ measurement prepare_one(const plan& p, const subject& what, wait_policy policy) 
   m.used.policy = policy;
   m.used.count = 1;
   m.used.warmup = 100;
-  m.used.silence = std::chrono::ceil<std::chrono::nanoseconds>(p.seconds.value_or(usual_wait));
+  m.used.silence = std::chrono::ceil<std::chrono::nanoseconds>(p.seconds.value_or(usual_wait(p)));
   m.repeat = p.repeat_or(1);
   m.counts = false;
   m.timeout += std::chrono::ceil<std::chrono::seconds>(m.used.silence);

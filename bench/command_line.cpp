@@ -207,7 +207,8 @@ po::options_description describe_options(texts& t, command& result) {
       "instead of a number of messages or rounds: short runs first find out how many each "
       "measurement makes in that time, and all its runs make as many, after a tenth to warm up");
   add("seconds", po::value(&t.seconds)->value_name("SECONDS"),
-      "how long idle (5 by default) and strategies (1) wait for a message");
+      "how long idle (5 by default, or 2 beside other benchmarks) and strategies (1) wait for a "
+      "message");
   add("repeat", po::value(&t.repeat)->value_name("N"),
       "runs of each kind, 5 by default; the result is the median");
   add("capacity", po::value(&t.capacity)->default_value("262144")->value_name("BYTES"),
@@ -216,6 +217,9 @@ po::options_description describe_options(texts& t, command& result) {
       "where the two processes run");
   add("json", po::value(&result.json)->value_name("FILE"),
       "write JSON there instead of a table; - is the standard output");
+  add("report", po::value(&result.report)->value_name("DIR"),
+      "besides the table, write results.json and make a report of it there; needs python3 and "
+      "matplotlib");
   return visible;
 }
 
@@ -226,6 +230,7 @@ std::string help_text(const po::options_description& visible) {
        "Benchmarks:\n";
   for (const benchmark* b : benchmarks())
     s << "  " << std::left << std::setw(12) << b->name << ' ' << b->help << '\n';
+  s << "  all          each of them: with the defaults about 5 minutes, with --repeat 1 two\n";
   s << '\n' << visible;
   return s.str();
 }
@@ -296,6 +301,10 @@ command parse_command_line(int argc, const char* const* argv) {
   p.kinds = parse_kinds(t.kind);
   if (given.count("json") != 0 && result.json.empty())
     throw usage_error("--json needs a file, or - for the standard output");
+  if (given.count("report") != 0 && result.report.empty())
+    throw usage_error("--report needs a directory");
+  if (!result.report.empty() && !result.json.empty())
+    throw usage_error("--report writes JSON, too: it goes without --json");
   p.transports = parse_transports(t.transports, result.note);
   p.transports_chosen = given.count("transport") != 0 && t.transports != "all";
   parse_settings(p.common, t);

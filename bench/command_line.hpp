@@ -11,9 +11,10 @@ namespace bench {
 
 struct command {
   plan what;
-  std::string json; ///< a file, `-` for the standard output, or empty for a table
-  std::string help; ///< if not empty, all that is asked for
-  std::string note; ///< if not empty, a line about what `all` does not comprise
+  std::string json;   ///< a file, `-` for the standard output, or empty for a table
+  std::string report; ///< a directory for results and a report, or empty
+  std::string help;   ///< if not empty, all that is asked for
+  std::string note;   ///< if not empty, a line about what `all` does not comprise
 };
 
 /// @throws usage_error, or another exception that means the same

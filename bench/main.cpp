@@ -2,14 +2,17 @@
 // Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
 
 #include "command_line.hpp"
+#include "machine.hpp"
 #include "processes.hpp"
 #include "progress_line.hpp"
 #include "report.hpp"
+#include "report_directory.hpp"
 #include "suite.hpp"
 #include <algorithm>
 #include <exception>
 #include <fstream>
 #include <iostream>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -34,28 +37,59 @@ bench::outcome run_suite(const bench::plan& what) {
   return bench::run_suite(what, {show, complain});
 }
 
+/// Where the results go. Opened before minutes of measuring, not after.
+class destination {
+public:
+  explicit destination(const bench::command& c) : as_json_(!c.json.empty()) {
+    if (!c.report.empty())
+      report_.emplace(c.report);
+    if (as_json_ && c.json != "-") {
+      file_.open(c.json);
+      if (!file_)
+        throw std::runtime_error("can't write " + c.json);
+    }
+  }
+
+  void write(const bench::plan& p, const std::vector<bench::measurement>& all) {
+    std::ostream& out = file_.is_open() ? file_ : std::cout;
+    if (as_json_)
+      bench::write_json(out, bench::to_json(p, all));
+    else
+      bench::write_tables(out, p, all);
+    if (!out.flush())
+      throw std::runtime_error("can't write the results");
+    if (!report_)
+      return;
+    auto rows = bench::to_json(p, all);
+    rows.push_back(bench::describe_machine(all));
+    report_->write(rows);
+  }
+
+  void make_report() const {
+    if (report_)
+      report_->make_report();
+  }
+
+private:
+  bool as_json_;
+  std::ofstream file_;
+  std::optional<bench::report_directory> report_;
+};
+
 /// @returns the exit status.
 int run(const bench::command& c) {
   require_cpu(c.what.common.cpus.first);
   require_cpu(c.what.common.cpus.second);
-  std::ofstream file;
-  if (!c.json.empty() && c.json != "-") {
-    file.open(c.json); // before minutes of measuring, not after
-    if (!file)
-      throw std::runtime_error("can't write " + c.json);
-  }
+  destination results(c);
   bench::take_over_signals();
   const auto [all, signal, failed] = run_suite(c.what);
   if (signal != 0)
     std::cerr << "sysipc-bench: interrupted; here is what was measured so far\n";
-  std::ostream& out = file.is_open() ? file : std::cout;
-  if (c.json.empty())
-    bench::write_tables(out, c.what, all);
-  else
-    bench::write_json(out, bench::to_json(c.what, all));
-  if (!out.flush())
-    throw std::runtime_error("can't write the results");
-  return signal != 0 ? 128 + signal : failed ? 1 : 0;
+  results.write(c.what, all);
+  if (signal != 0)
+    return 128 + signal;
+  results.make_report();
+  return failed ? 1 : 0;
 }
 
 } // namespace

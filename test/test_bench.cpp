@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 #include <boost/test/unit_test.hpp>
 #include <csignal>
+#include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
@@ -440,6 +441,81 @@ BOOST_AUTO_TEST_CASE(what_descriptors_do_not_suffice_for_is_listed_with_the_reas
   BOOST_TEST(table.out().find("\n256: needs ") != std::string::npos, table.out());
 }
 
+/// A directory with a `python3` that does as it is told, and nothing else, as the PATH.
+class only_python {
+public:
+  explicit only_python(const std::string& script) : before_(std::getenv("PATH")) {
+    if (!script.empty()) {
+      const fs::path program = directory_.path() / "python3";
+      std::ofstream(program) << "#!/bin/sh\n" << script << '\n';
+      fs::permissions(program, fs::perms::owner_all);
+    }
+    ::setenv("PATH", directory_.path().c_str(), 1);
+  }
+  only_python(const only_python&) = delete;
+  only_python& operator=(const only_python&) = delete;
+  ~only_python() { ::setenv("PATH", before_.c_str(), 1); }
+
+private:
+  scratch_directory directory_;
+  std::string before_;
+};
+
+std::vector<std::string> short_report(const fs::path& directory) {
+  return {"limits", "--rounds", "10", "--messages", "10", "--repeat", "1", "--report", directory};
+}
+
+BOOST_AUTO_TEST_CASE(a_report_is_made_of_results_and_of_the_machine) {
+  const scratch_directory scratch;
+  const fs::path directory = scratch.path() / "new" / "report";
+  const only_python python("echo \"$@\" >\"$2/arguments\"");
+  bench b(short_report(directory));
+  BOOST_TEST(b.wait() == 0, b.err());
+  BOOST_TEST(b.err() == "");
+  BOOST_TEST(b.out().find("cacheline_pingpong") != std::string::npos);
+  const std::string arguments = contents(directory / "arguments");
+  BOOST_TEST(arguments.find("/bench/report.py " + directory.string() + "\n") != std::string::npos,
+             arguments);
+  const auto rows = boost::json::parse(contents(directory / "results.json")).as_array();
+  BOOST_REQUIRE(rows.size() == 3U);
+  const auto& machine = rows.back();
+  const keys members{"bench",    "cpu",   "logical_cpus", "virtual", "kernel",
+                     "compiler", "boost", "version",      "driver",  "date"};
+  BOOST_TEST(keys_of(machine.as_object()) == members, machine);
+  BOOST_TEST(text(machine, "bench") == "machine");
+  BOOST_TEST(text(machine, "cpu") != "");
+  BOOST_TEST(text(machine, "virtual") != "");
+  BOOST_TEST(number(machine, "logical_cpus") >= 1);
+  BOOST_TEST(text(machine, "kernel").rfind("Linux ", 0) == 0U);
+  BOOST_TEST(text(machine, "date").size() == std::string("2026-01-01T00:00:00Z").size());
+}
+
+BOOST_AUTO_TEST_CASE(results_stay_when_no_report_can_be_made) {
+  const std::string there_is_none, it_fails = "exit 3";
+  for (const auto& script : {there_is_none, it_fails}) {
+    const scratch_directory directory;
+    const only_python python(script);
+    bench b(short_report(directory.path()));
+    BOOST_TEST(b.wait() == 1);
+    const std::string reason = b.err();
+    BOOST_TEST(std::count(reason.begin(), reason.end(), '\n') == 1, reason);
+    BOOST_TEST(reason.find(script.empty() ? "(python3: No such file or directory)"
+                                          : "report.py: exit status 3)") != std::string::npos,
+               reason);
+    BOOST_TEST(reason.find("; to make it: python3 ") != std::string::npos, reason);
+    BOOST_TEST(boost::json::parse(contents(directory.path() / "results.json")).as_array().size() ==
+               3U);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_directory_that_cannot_be_written_is_told_before_measuring) {
+  bench b({"rtt", "-t", "uds", "--rounds", "100000000", "--report", SYSIPC_ASIO_TEST_BENCH "/in"});
+  BOOST_TEST(b.wait() == 1);
+  BOOST_TEST(b.err().find("can't make the directory " SYSIPC_ASIO_TEST_BENCH "/in: ") !=
+                 std::string::npos,
+             b.err());
+}
+
 BOOST_AUTO_TEST_CASE(progress_is_for_terminals) {
   const std::vector<std::string> short_run{"rtt",      "-t", "uds",    "--rounds", "10",
                                            "--repeat", "2",  "--json", "-"};
@@ -490,6 +566,8 @@ BOOST_AUTO_TEST_CASE(nonsense_is_told_in_a_line) {
       {"scale", "-t", "ring"},
       {"idle", "-t", "channel-consume"},
       {"idle", "--seconds", "0"},
+      {"limits", "--report", ""},
+      {"limits", "--report", "somewhere", "--json", "-"},
       {"idle", "--seconds", "-1"},
   };
   for (const auto& arguments : nonsense) {
