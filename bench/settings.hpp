@@ -28,6 +28,12 @@ struct spin_bound {
   std::chrono::nanoseconds time; ///< that so many take here
 };
 
+/// How much of a payload the receiver reads.
+enum class receiver_kind : std::uint8_t {
+  sampled, ///< a few bytes
+  full     ///< all
+};
+
 /// What one run does.
 struct settings {
   std::size_t size = 64;             ///< payload of a message, in bytes
@@ -43,6 +49,8 @@ struct settings {
   unsigned channels = 1;          ///< between the two processes
   unsigned busy_channels = 1;     ///< of these, the others have nothing to do
   placement cpus{};
+  receiver_kind receiver = receiver_kind::sampled; ///< of numbered payloads
+  std::size_t slots = 2;                           ///< in shared memory, where there are any
 };
 
 } // namespace bench

@@ -45,7 +45,10 @@ inline sysipc_asio::connect_options connect_options_for(const settings& s) {
 class side_of_channel {
 public:
   side_of_channel(unique_fd socket, const settings& s, role as)
-      : context(1), ch(open(std::move(socket), s, as)) {}
+      : side_of_channel(std::move(socket), s, as, s.capacity) {}
+  /// `back`: the capacity of the second side's ring.
+  side_of_channel(unique_fd socket, const settings& s, role as, std::size_t back)
+      : context(1), ch(open(std::move(socket), s, as, back)) {}
 
   /// What report() counts begins here; without it, with the channel.
   void start_counting() noexcept { before_ = ch.stats(); }
@@ -65,13 +68,15 @@ public:
   sysipc_asio::channel ch;
 
 private:
-  sysipc_asio::channel open(unique_fd socket, const settings& s, role as) {
+  sysipc_asio::channel open(unique_fd socket, const settings& s, role as, std::size_t back) {
     boost::asio::local::stream_protocol::socket connected(
         context, boost::asio::local::stream_protocol(), socket.release());
     const boost::asio::any_io_executor executor(context.get_executor());
     if (as == role::first)
       return sysipc_asio::accept_on(executor, std::move(connected), listen_options_for(s));
-    return sysipc_asio::connect_on(executor, std::move(connected), connect_options_for(s));
+    auto options = connect_options_for(s); // it is the connector who chooses both capacities
+    options.channel.send_capacity = back;
+    return sysipc_asio::connect_on(executor, std::move(connected), options);
   }
 
   sysipc_asio::statistics before_;

@@ -29,6 +29,11 @@ public:
         payload_(make_payload(size)), message_(size) {}
 
   void send() const { write(payload_); }
+  template <typename Fill>
+  void send_filled(Fill fill) {
+    fill(std::span(payload_));
+    write(payload_);
+  }
   void send_back() const { write(message_); }
 
   std::span<const std::byte> receive() {

@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
 
 #include "blocking_end.hpp"
+#include "payload_stream.hpp"
 #include "rendezvous.hpp"
 #include "temporary_directory.hpp"
 #include "workload.hpp"
@@ -54,12 +55,20 @@ public:
     }
   }
 
-  /// The library owns what is sent: each message is made anew, filled in place.
   void send() {
+    send_filled([this](std::span<std::byte> to) {
+      std::memcpy(to.data(), payload_.data(), payload_.size());
+    });
+  }
+
+  /// The library owns what is sent: each message is made anew, filled in place.
+  template <typename Fill>
+  void send_filled(Fill fill) {
     nng_msg* m = nullptr;
     check("nng_msg_alloc", ::nng_msg_alloc(&m, payload_.size()));
-    std::memcpy(::nng_msg_body(m), payload_.data(), payload_.size());
-    send(message(m));
+    message owned(m);
+    fill(std::span(static_cast<std::byte*>(::nng_msg_body(m)), payload_.size()));
+    send(std::move(owned));
   }
 
   void send_back() { send(std::move(received_)); }
@@ -103,6 +112,10 @@ workload nng_rtt(const settings& s) {
 
 workload nng_throughput(const settings& s) {
   return blocking_throughput(s, opener(s));
+}
+
+workload nng_payload(const settings& s) {
+  return payload_stream(s, opener(s));
 }
 
 } // namespace bench

@@ -1,6 +1,7 @@
 // Copyright (c) 2026 the sysipc_asio authors.
 // Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
 
+#include "payload_stream.hpp"
 #include "stream_end.hpp"
 #include "workload.hpp"
 
@@ -20,6 +21,10 @@ workload uds_rtt(const settings& s) {
 
 workload uds_throughput(const settings& s) {
   return blocking_throughput(s, opener(s));
+}
+
+workload uds_payload(const settings& s) {
+  return payload_stream(s, opener(s));
 }
 
 } // namespace bench

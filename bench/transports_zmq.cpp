@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
 
 #include "blocking_end.hpp"
+#include "payload_stream.hpp"
 #include "rendezvous.hpp"
 #include "temporary_directory.hpp"
 #include "workload.hpp"
@@ -48,15 +49,13 @@ public:
 
 class pair_end : public plain_end {
 public:
-  pair_end(unique_fd other_side, const std::string& address, const settings& s, role as)
+  /// What waits on its way is bounded in messages, `most` on each side.
+  pair_end(unique_fd other_side, const std::string& address, std::size_t size, int most, role as)
       : other_side_(std::move(other_side)), context_(::zmq_ctx_new()),
         socket_(context_ ? ::zmq_socket(context_.get(), ZMQ_PAIR) : nullptr),
-        payload_(make_payload(s.size)) {
+        payload_(make_payload(size)) {
     if (!socket_)
       fail("zmq_socket");
-    // What waits on its way is bounded in messages, 1000 on each side by default. Of large
-    // ones that would be far more than caches hold, and a sender far ahead of its receiver.
-    const int most = static_cast<int>(std::clamp<std::size_t>(s.capacity / s.size, 16, 1000));
     set(ZMQ_SNDHWM, most);
     set(ZMQ_RCVHWM, most);
     set(ZMQ_LINGER, 0); // await_received() does better; a failed side ends at once
@@ -69,12 +68,19 @@ public:
     }
   }
 
-  /// The library owns what is sent: each message is made anew, filled in place.
   void send() {
+    send_filled([this](std::span<std::byte> to) {
+      std::memcpy(to.data(), payload_.data(), payload_.size());
+    });
+  }
+
+  /// The library owns what is sent: each message is made anew, filled in place.
+  template <typename Fill>
+  void send_filled(Fill fill) {
     message m;
     if (::zmq_msg_init_size(&m.value, payload_.size()) != 0)
       fail("zmq_msg_init_size");
-    std::memcpy(::zmq_msg_data(&m.value), payload_.data(), payload_.size());
+    fill(std::span(static_cast<std::byte*>(::zmq_msg_data(&m.value)), payload_.size()));
     send(m);
   }
 
@@ -108,20 +114,32 @@ private:
   std::vector<std::byte> payload_;
 };
 
-auto opener(const settings& s) {
-  return [s, directory = std::make_shared<temporary_directory>()](unique_fd other_side, role as) {
-    return pair_end(std::move(other_side), "ipc://" + (directory->path() / "zmq").string(), s, as);
+/// The library's own bound is 1000 messages. Of large ones that would be far more than caches
+/// hold, and a sender far ahead of its receiver: then as many as our ring holds, or `least`.
+auto opener(const settings& s, std::size_t least) {
+  const int most = static_cast<int>(std::clamp<std::size_t>(s.capacity / s.size, least, 1000));
+  return [size = s.size, most,
+          directory = std::make_shared<temporary_directory>()](unique_fd other_side, role as) {
+    return pair_end(std::move(other_side), "ipc://" + (directory->path() / "zmq").string(), size,
+                    most, as);
   };
 }
+
+constexpr std::size_t least_small_messages = 16;
+constexpr std::size_t least_large_messages = 4;
 
 } // namespace
 
 workload zmq_rtt(const settings& s) {
-  return blocking_rtt(s, opener(s));
+  return blocking_rtt(s, opener(s, least_small_messages));
 }
 
 workload zmq_throughput(const settings& s) {
-  return blocking_throughput(s, opener(s));
+  return blocking_throughput(s, opener(s, least_small_messages));
+}
+
+workload zmq_payload(const settings& s) {
+  return payload_stream(s, opener(s, least_large_messages));
 }
 
 } // namespace bench

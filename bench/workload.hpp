@@ -84,6 +84,23 @@ workload interprocess_mq_throughput(const settings& s);
 workload lockfree_spsc_rtt(const settings& s);
 workload lockfree_spsc_throughput(const settings& s);
 
+// Large messages, numbered and of `settings::receiver`.
+workload payload_in_place(const settings& s);
+workload payload_fill_copy(const settings& s);
+workload channel_payload(const settings& s);
+workload uds_payload(const settings& s);
+workload zmq_payload(const settings& s);
+workload nng_payload(const settings& s);
+
+// The rungs of the coordination ladder; that of the channel is channel_rtt().
+workload futex_rounds(const settings& s);
+workload pipe_rounds(const settings& s);
+workload eventfd_rounds(const settings& s);
+workload mq_rounds(const settings& s);
+workload uds_rounds(const settings& s);
+workload poll_rounds(const settings& s);
+workload doorbell_rounds(const settings& s);
+
 } // namespace bench
 
 #endif
