@@ -11,6 +11,8 @@ extern const benchmark throughput_benchmark;
 extern const benchmark strategies_benchmark;
 extern const benchmark spin_sweep_benchmark;
 extern const benchmark wake_benchmark;
+extern const benchmark payload_benchmark;
+extern const benchmark ladder_benchmark;
 extern const benchmark idle_benchmark;
 extern const benchmark scale_benchmark;
 
@@ -25,8 +27,9 @@ std::string title_of(const measurement& m) {
 // A new benchmark is a file, and its name above and here.
 std::span<const benchmark* const> benchmarks() noexcept {
   static constexpr const benchmark* all[] = {
-      &limits_benchmark,     &rtt_benchmark,  &throughput_benchmark, &strategies_benchmark,
-      &spin_sweep_benchmark, &wake_benchmark, &idle_benchmark,       &scale_benchmark,
+      &limits_benchmark,     &rtt_benchmark,   &throughput_benchmark, &strategies_benchmark,
+      &spin_sweep_benchmark, &wake_benchmark,  &payload_benchmark,    &ladder_benchmark,
+      &idle_benchmark,       &scale_benchmark,
   };
   return all;
 }

@@ -53,6 +53,8 @@ struct benchmark {
   /// The members that hold its figures. Only for one that was run.
   void (*describe)(boost::json::object& o, const measurement& m,
                    const std::vector<measurement>& all);
+  /// The transports that it has instead of those of the table.
+  std::span<const std::string_view> transports{};
 };
 
 /// "rtt of uds, 64 bytes"

@@ -74,31 +74,81 @@ std::string describe_transports() {
   return names;
 }
 
-const subject& parse_transport(std::string_view text) {
-  std::string known;
-  for (const subject& candidate : transports()) {
-    if (candidate.name != text)
-      append(known, candidate.name);
-    else if (candidate.present())
-      return candidate;
-    else
-      throw usage_error("this build has no " + std::string(text) +
-                        ": its library was not there when it was configured");
-  }
-  throw usage_error("--transport must be one of " + known + ", not '" + std::string(text) + "'");
+/// Null if it is none of the table's.
+const subject* find_transport(std::string_view name) {
+  const auto table = transports();
+  const auto it =
+      std::find_if(table.begin(), table.end(), [&](const subject& t) { return t.name == name; });
+  return it == table.end() ? nullptr : &*it;
 }
 
-std::vector<const subject*> parse_transports(std::string_view text, std::string& note) {
-  std::vector<const subject*> result;
-  const auto add = [&result](const subject& t) {
-    if (std::find(result.begin(), result.end(), &t) == result.end())
-      result.push_back(&t);
+/// The names of the transports that only this benchmark has.
+std::string names_of_own_transports(const benchmark& b) {
+  std::string names;
+  for (const std::string_view name : b.transports)
+    if (find_transport(name) == nullptr)
+      append(names, name);
+  return names;
+}
+
+/// The transports of any of these benchmarks, each once.
+std::vector<std::string_view> transports_of(const std::vector<const benchmark*>& kinds) {
+  std::vector<std::string_view> names;
+  const auto add = [&names](std::string_view name) {
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      names.push_back(name);
   };
+  for (const benchmark* b : kinds) {
+    if (b->transports.empty())
+      for (const subject& t : transports())
+        add(t.name);
+    for (const std::string_view name : b->transports)
+      add(name);
+  }
+  return names;
+}
+
+/// Throws usage_error if nothing that is to be run has this transport.
+void check_transport(std::string_view name, const std::vector<const benchmark*>& kinds) {
+  const auto known = transports_of(kinds);
+  if (std::find(known.begin(), known.end(), name) != known.end())
+    return;
+  std::string names;
+  for (const std::string_view candidate : known)
+    append(names, candidate);
+  throw usage_error("--transport must be one of " + names + ", not '" + std::string(name) + "'");
+}
+
+std::string describe_own_transports() {
+  std::string text;
+  for (const benchmark* b : benchmarks())
+    if (const std::string names = names_of_own_transports(*b); !names.empty())
+      text += "; for " + std::string(b->name) + " also " + names;
+  return text;
+}
+
+const subject& require_present(const subject& t) {
+  if (!t.present())
+    throw usage_error("this build has no " + std::string(t.name) +
+                      ": its library was not there when it was configured");
+  return t;
+}
+
+void parse_transports(plan& p, std::string_view text, std::string& note) {
+  const auto add = [&](const subject& t) {
+    if (std::find(p.transports.begin(), p.transports.end(), &t) == p.transports.end())
+      p.transports.push_back(&t);
+  };
+  bool every = false;
   for (const std::string_view name : split(text)) {
     if (name != "all") {
-      add(parse_transport(name));
+      check_transport(name, p.kinds);
+      p.transport_names.emplace_back(name);
+      if (const subject* t = find_transport(name))
+        add(require_present(*t));
       continue;
     }
+    every = true;
     std::string absent;
     for (const subject& t : transports())
       if (t.present())
@@ -108,7 +158,12 @@ std::vector<const subject*> parse_transports(std::string_view text, std::string&
     if (!absent.empty())
       note = "this build has no " + absent;
   }
-  return result;
+  if (every)
+    p.transport_names.clear();
+}
+
+receiver_kind parse_receiver(std::string_view text) {
+  return parse_name("--receiver", text, std::array{receiver_kind::sampled, receiver_kind::full});
 }
 
 std::vector<std::size_t> parse_sizes(std::string_view text) {
@@ -177,6 +232,7 @@ struct texts {
   std::string kind;
   std::string transports = "all";
   std::string policy, fence, backend, size, capacity, cpus;
+  std::string receiver;                                            // empty: both
   std::string repeat, messages, rounds, warmup, duration, seconds; // empty: depends
 };
 
@@ -185,7 +241,9 @@ po::options_description describe_options(texts& t, command& result) {
   auto add = visible.add_options();
   add("help,h", "print this and exit");
   add("transport,t", po::value(&t.transports)->value_name("LIST"),
-      ("any of " + describe_transports() + ", separated by commas; all (default)").c_str());
+      ("any of " + describe_transports() + describe_own_transports() +
+       ", separated by commas; all (default)")
+          .c_str());
   add("policy", po::value(&t.policy)->default_value("adaptive")->value_name("NAME"),
       "how a channel waits: adaptive, busy, sleepy, kick_always");
   add("fence", po::value(&t.fence)->default_value("asymmetric")->value_name("NAME"),
@@ -194,7 +252,8 @@ po::options_description describe_options(texts& t, command& result) {
       "of channels: automatic, kernel or interprocess");
   add("size", po::value(&t.size)->default_value("64")->value_name("LIST"),
       "payload of each message in bytes; rtt and throughput run several, separated by commas, "
-      "one after the other, while benchmarks of one size take 64 then");
+      "one after the other, while benchmarks of one size take 64 then. Unless it is given, payload "
+      "and its limits have sizes of their own, up to 64 MiB");
   add("messages", po::value(&t.messages)->value_name("N"),
       "messages per throughput run; by default 300000 to 5000000, depending on the transport, "
       "and no more than 4 GiB");
@@ -211,8 +270,11 @@ po::options_description describe_options(texts& t, command& result) {
       "message");
   add("repeat", po::value(&t.repeat)->value_name("N"),
       "runs of each kind, 5 by default; the result is the median");
+  add("receiver", po::value(&t.receiver)->value_name("NAME"),
+      "how much of a message the receiver reads, of payload and its limits: sampled (a few "
+      "bytes) or full; both by default");
   add("capacity", po::value(&t.capacity)->default_value("262144")->value_name("BYTES"),
-      "size of each ring");
+      "size of each ring; unless it is given, payload has rings for four messages");
   add("cpus", po::value(&t.cpus)->default_value("0,1")->value_name("A,B"),
       "where the two processes run");
   add("json", po::value(&result.json)->value_name("FILE"),
@@ -305,10 +367,14 @@ command parse_command_line(int argc, const char* const* argv) {
     throw usage_error("--report needs a directory");
   if (!result.report.empty() && !result.json.empty())
     throw usage_error("--report writes JSON, too: it goes without --json");
-  p.transports = parse_transports(t.transports, result.note);
+  parse_transports(p, t.transports, result.note);
   p.transports_chosen = given.count("transport") != 0 && t.transports != "all";
   parse_settings(p.common, t);
   p.sizes = parse_sizes(t.size);
+  p.sizes_chosen = !given["size"].defaulted();
+  p.capacity_chosen = !given["capacity"].defaulted();
+  if (!t.receiver.empty())
+    p.receivers = {parse_receiver(t.receiver)};
   parse_amounts(p, t);
   check(p);
   return result;

@@ -21,4 +21,9 @@ std::string_view name_of(sysipc_asio::backend backend) noexcept {
   return names[static_cast<std::size_t>(backend)];
 }
 
+std::string_view name_of(receiver_kind receiver) noexcept {
+  constexpr std::string_view names[] = {"sampled", "full"};
+  return names[static_cast<std::size_t>(receiver)];
+}
+
 } // namespace bench

@@ -4,6 +4,7 @@
 #ifndef SYSIPC_BENCH_NAMES_HPP
 #define SYSIPC_BENCH_NAMES_HPP
 
+#include "settings.hpp"
 #include <string_view>
 #include <sysipc_asio/fence.hpp>
 #include <sysipc_asio/options.hpp>
@@ -15,6 +16,7 @@ namespace bench {
 std::string_view name_of(sysipc_asio::wait_policy policy) noexcept;
 std::string_view name_of(sysipc_asio::fence_mode fences) noexcept;
 std::string_view name_of(sysipc_asio::backend backend) noexcept;
+std::string_view name_of(receiver_kind receiver) noexcept;
 
 } // namespace bench
 

@@ -6,6 +6,7 @@
 
 #include "payload.hpp"
 #include "settings.hpp"
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -15,17 +16,18 @@
 /// Large messages, each of which is different: its number, then bytes that depend on it.
 namespace bench {
 
-/// The number, and something to look at in the middle and at the end.
-inline constexpr std::size_t smallest_numbered_payload = 16;
-
 constexpr std::uint8_t fill_of(std::uint64_t number) noexcept {
   return static_cast<std::uint8_t>(number + 1);
+}
+
+constexpr std::byte expected_byte(std::uint64_t number, std::size_t position) noexcept {
+  return static_cast<std::byte>(position < 8 ? number >> 8 * position : fill_of(number));
 }
 
 /// Writes all of it.
 inline void fill_payload(std::span<std::byte> to, std::uint64_t number) noexcept {
   std::memset(to.data(), fill_of(number), to.size());
-  std::memcpy(to.data(), &number, sizeof number);
+  std::memcpy(to.data(), &number, std::min(to.size(), sizeof number));
 }
 
 /// As fast as memory is read: the compiler makes vectors of it.
@@ -45,14 +47,21 @@ inline std::uint64_t sum_of_words(std::span<const std::byte> bytes) noexcept {
 /// What sum_of_words() of that message is.
 constexpr std::uint64_t expected_sum(std::size_t size, std::uint64_t number) noexcept {
   constexpr std::uint64_t in_each_byte = 0x0101'0101'0101'0101;
+  if (size < 8) {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i != size; ++i)
+      sum += std::to_integer<std::uint64_t>(expected_byte(number, i));
+    return sum;
+  }
   return number + (size / 8 - 1) * in_each_byte * fill_of(number) + size % 8 * fill_of(number);
 }
 
 /// The number, a byte in the middle and the last one.
 inline bool samples_match(std::span<const std::byte> payload, std::uint64_t number) noexcept {
-  const std::byte fill{fill_of(number)};
-  return std::memcmp(payload.data(), &number, sizeof number) == 0 &&
-         payload[payload.size() / 2] == fill && payload.back() == fill;
+  const std::size_t middle = payload.size() / 2;
+  return std::memcmp(payload.data(), &number, std::min(payload.size(), sizeof number)) == 0 &&
+         payload[middle] == expected_byte(number, middle) &&
+         payload.back() == expected_byte(number, payload.size() - 1);
 }
 
 /// Reads a message as `how` says; it must be the one of that number.

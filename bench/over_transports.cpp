@@ -85,22 +85,39 @@ std::string versus_uds(const measurement& m, const std::vector<measurement>& all
   return fixed(times, times < 10 ? 2 : 1) + "x";
 }
 
+namespace {
+
+void identify_rings(boost::json::object& o, const measurement& m) {
+  o["fence"] = name_of(m.runs.empty() ? m.used.fences : m.runs.front().first.fences);
+  o["capacity"] = m.used.capacity;
+}
+
+} // namespace
+
+sysipc_asio::backend backend_of(const measurement& m) noexcept {
+  return m.runs.empty() ? m.used.backend : m.runs.front().first.backend;
+}
+
 void identify_policy(boost::json::object& o, const measurement& m) {
   o["transport"] = m.name;
   if (m.transport->kind == family::foreign)
     return;
-  o["backend"] = name_of(m.runs.empty() ? m.used.backend : m.runs.front().first.backend);
+  o["backend"] = name_of(backend_of(m));
   // A bare ring has no policy: it spins.
   o["policy"] = name_of(m.transport->kind == family::channel ? m.used.policy
                                                              : sysipc_asio::wait_policy::busy);
 }
 
+void identify_channel(boost::json::object& o, const measurement& m) {
+  o["backend"] = name_of(backend_of(m));
+  o["policy"] = name_of(m.used.policy);
+  identify_rings(o, m);
+}
+
 void identify_transport(boost::json::object& o, const measurement& m) {
   identify_policy(o, m);
-  if (m.transport->kind != family::foreign) {
-    o["fence"] = name_of(m.runs.empty() ? m.used.fences : m.runs.front().first.fences);
-    o["capacity"] = m.used.capacity;
-  }
+  if (m.transport->kind != family::foreign)
+    identify_rings(o, m);
   o["size"] = m.used.size;
 }
 

@@ -46,6 +46,12 @@ std::string title_of(const benchmark& kind, const plan& p, std::size_t size);
 std::string versus_uds(const measurement& m, const std::vector<measurement>& all,
                        bool less_is_better);
 
+/// What there is: before a run, what was asked for.
+sysipc_asio::backend backend_of(const measurement& m) noexcept;
+
+/// Of a channel: backend, policy, fence, capacity.
+void identify_channel(boost::json::object& o, const measurement& m);
+
 /// transport, and of channels and rings backend and policy.
 void identify_policy(boost::json::object& o, const measurement& m);
 

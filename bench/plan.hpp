@@ -6,11 +6,14 @@
 
 #include "settings.hpp"
 #include "subject.hpp"
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace bench {
@@ -29,8 +32,12 @@ inline constexpr std::uint64_t most_rounds = 100'000'000;
 struct plan {
   std::vector<const benchmark*> kinds;
   std::vector<const subject*> transports;
-  bool transports_chosen = false; ///< by name, so that a wrong one is a mistake
+  bool transports_chosen = false;           ///< by name, so that a wrong one is a mistake
+  std::vector<std::string> transport_names; ///< all of them if empty
   std::vector<std::size_t> sizes{64};
+  bool sizes_chosen = false;    ///< else a benchmark may have its own
+  bool capacity_chosen = false; ///< likewise
+  std::vector<receiver_kind> receivers{receiver_kind::sampled, receiver_kind::full};
   settings common{}; ///< but for the size
   std::optional<std::uint64_t> messages;
   std::optional<std::uint64_t> rounds;
@@ -38,6 +45,12 @@ struct plan {
   std::optional<std::chrono::duration<double>> duration; ///< of a run, instead of counts
   std::optional<std::chrono::duration<double>> seconds;  ///< of waiting for nothing
   std::optional<int> repeat;
+
+  /// Whether a transport of that name is to be measured.
+  bool wants(std::string_view transport) const {
+    return transport_names.empty() || std::find(transport_names.begin(), transport_names.end(),
+                                                transport) != transport_names.end();
+  }
 
   int repeat_or(int usual) const noexcept { return repeat.value_or(usual); }
 };

@@ -15,11 +15,14 @@ namespace {
 
 void print_heading(std::ostream& out, const plan& p, std::size_t runs) {
   const settings& s = p.common;
-  if (p.sizes.size() == 1)
-    out << p.sizes.front() << "-byte messages";
-  else
-    out << "messages of " << p.sizes.size() << " sizes";
-  out << ", CPUs " << s.cpus.first << " and " << s.cpus.second << ", median of " << runs
+  // Where the transports are a benchmark's own, so are the sizes.
+  if (std::any_of(p.kinds.begin(), p.kinds.end(), [](auto* b) { return b->transports.empty(); })) {
+    if (p.sizes.size() == 1)
+      out << p.sizes.front() << "-byte messages, ";
+    else
+      out << "messages of " << p.sizes.size() << " sizes, ";
+  }
+  out << "CPUs " << s.cpus.first << " and " << s.cpus.second << ", median of " << runs
       << (runs == 1 ? " run" : " runs") << "; channels: policy " << name_of(s.policy) << ", fence "
       << name_of(s.fences) << ", rings of " << s.capacity << " bytes\n";
   if (s.cpus.shared())

@@ -65,6 +65,13 @@ public:
     }
   }
 
+  side_report report() const noexcept {
+    side_report result;
+    result.backend = endpoint_.backend;
+    result.fences = endpoint_.fences;
+    return result;
+  }
+
 private:
   detail::endpoint endpoint_;
   sysipc_asio::arm_word arm_;

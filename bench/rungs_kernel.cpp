@@ -27,7 +27,7 @@ namespace {
 }
 
 /// Sleeps on the word itself.
-class futex_rung {
+class futex_rung : public plain_rung {
 public:
   void wake(round_word& word) const {
     if (futex(word, FUTEX_WAKE, INT_MAX) < 0)
@@ -54,7 +54,7 @@ private:
 };
 
 /// Looks again and again.
-class poll_rung {
+class poll_rung : public plain_rung {
 public:
   void wake(round_word&) const noexcept {}
 
@@ -66,7 +66,7 @@ public:
 };
 
 /// A token through a descriptor; one of 8 bytes, as an eventfd wants it.
-class token_rung {
+class token_rung : public plain_rung {
 public:
   /// `out` may be invalid: then `in` serves both ways.
   explicit token_rung(unique_fd in, unique_fd out = {})

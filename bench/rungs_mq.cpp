@@ -60,7 +60,7 @@ private:
 
 using queues = std::array<queue, 2>;
 
-class queue_rung {
+class queue_rung : public plain_rung {
 public:
   queue_rung(std::shared_ptr<queues> both, role as)
       : both_(std::move(both)), out_((*both_)[as == role::first ? 0 : 1]),

@@ -8,6 +8,7 @@
 #include "shared_area.hpp"
 #include "workload.hpp"
 #include <atomic>
+#include <concepts>
 #include <cstdint>
 #include <stdexcept>
 #include <utility>
@@ -33,6 +34,13 @@ template <typename T>
 concept rung = requires(T& end, round_word& word, std::uint32_t round) {
   end.wake(word);
   end.await(word, round);
+  { end.report() } -> std::same_as<side_report>;
+};
+
+/// What most rungs have nothing to say about.
+struct plain_rung {
+  /// Whatever there is to report besides the times.
+  side_report report() const noexcept { return {}; }
 };
 
 template <rung Rung>
@@ -63,7 +71,7 @@ side_report produce_rounds(Rung& end, round_words& words, const settings& s) {
     next();
     trips.lap();
   }
-  side_report report;
+  side_report report = end.report();
   trips.report_to(report);
   return report;
 }
