@@ -256,10 +256,10 @@ po::options_description describe_options(texts& t, command& result) {
       "and its limits have sizes of their own, up to 64 MiB");
   add("messages", po::value(&t.messages)->value_name("N"),
       "messages per throughput run; by default 300000 to 5000000, depending on the transport, "
-      "and no more than 4 GiB");
+      "and no more than 4 GiB; 1 GiB of payload");
   add("rounds", po::value(&t.rounds)->value_name("N"),
       "round trips per rtt run; by default 200000, or 20000 where the sides sleep, and no more "
-      "than 4 GiB");
+      "than 4 GiB; 2000 of the ladder");
   add("warmup", po::value(&t.warmup)->value_name("N"),
       "messages or round trips before the measured ones; a tenth of them by default");
   add("duration", po::value(&t.duration)->value_name("SECONDS"),

@@ -16,6 +16,7 @@
 #include <spawn.h>
 #include <stdexcept>
 #include <string>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <sysipc_asio/detail/unique_fd.hpp>
 #include <system_error>
@@ -58,7 +59,8 @@ public:
   explicit bench(std::vector<std::string> arguments, const char* terminal = nullptr,
                  const std::string& program = SYSIPC_ASIO_TEST_BENCH) {
     arguments.insert(arguments.begin(), program);
-    arguments.insert(arguments.end(), {"--cpus", cpus()});
+    if (std::find(arguments.begin(), arguments.end(), "--cpus") == arguments.end())
+      arguments.insert(arguments.end(), {"--cpus", cpus()});
     std::vector<char*> argv;
     for (auto& text : arguments)
       argv.push_back(text.data());
@@ -268,8 +270,8 @@ BOOST_AUTO_TEST_CASE(a_run_that_fails_leaves_the_others) {
 }
 
 BOOST_AUTO_TEST_CASE(a_duration_chooses_the_counts) {
-  bench b(
-      {"limits,rtt,throughput", "-t", "uds", "--duration", "0.05", "--json", "-", "--repeat", "1"});
+  bench b({"limits,rtt,throughput", "-t", "uds", "--size", "64", "--receiver", "full", "--duration",
+           "0.05", "--json", "-", "--repeat", "1"});
   BOOST_TEST(b.wait() == 0, b.err());
   std::multiset<std::string> found;
   for (const auto& value : b.json()) {
@@ -280,8 +282,155 @@ BOOST_AUTO_TEST_CASE(a_duration_chooses_the_counts) {
     BOOST_TEST(count->to_number<int>() % 100000 != 0, value);
     found.insert(std::string(o.at("bench").as_string()));
   }
-  BOOST_TEST(found == (std::multiset<std::string>{"limits", "limits", "rtt", "throughput"}),
+  BOOST_TEST(found.count("limits") == 6U);
+  BOOST_TEST(found.count("rtt") == 1U);
+  BOOST_TEST(found.count("throughput") == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(large_payloads_are_carried_or_told_why_not) {
+  const keys of_payload{"bench", "transport", "receiver", "size"};
+  const keys of_result{"messages", "gib_per_s", "spread_percent", "repeat", "cpus", "shared_cpu"};
+  const keys of_refusal{"supported", "reason"};
+  const std::vector<std::string> on_one_cpu{"--cpus", first_cpu() + "," + first_cpu()};
+  for (const auto& more : {std::vector<std::string>{}, on_one_cpu}) {
+    std::vector<std::string> arguments{
+        "payload",  "--size", "3,4097,1048576", "--messages", "7", "--warmup", "2",
+        "--repeat", "1",      "--json",         "-"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    bench b(arguments);
+    BOOST_TEST(b.wait() == 0, b.err());
+    std::multiset<std::string> found;
+    for (const auto& value : b.json()) {
+      const auto& o = value.as_object();
+      const std::string transport(o.at("transport").as_string());
+      const bool foreign_library = transport == "zmq" || transport == "nng";
+      const bool supported =
+          transport != "loan" && (!foreign_library || is_in_this_build(transport));
+      BOOST_TEST(keys_of(o) == of_payload + (supported ? of_result : of_refusal) +
+                                   (transport == "send" ? of_rings : keys{}),
+                 value);
+      if (supported)
+        BOOST_TEST(o.at("gib_per_s").to_number<double>() > 0, value);
+      else
+        BOOST_TEST(!o.at("supported").as_bool(), value);
+      found.insert(transport + " " + std::string(o.at("receiver").as_string()) + " " +
+                   std::to_string(o.at("size").to_number<int>()));
+    }
+    std::multiset<std::string> expected;
+    for (const std::string transport : {"send", "loan", "zmq", "nng", "uds"})
+      for (const std::string receiver : {"sampled", "full"})
+        for (const std::string size : {"3", "4097", "1048576"})
+          expected.insert(transport + " " + receiver + " " + size);
+    BOOST_TEST(found == expected, boost::test_tools::per_element());
+    BOOST_TEST(!b.has_temporary_files());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(payloads_and_their_limits_have_sizes_of_their_own) {
+  const std::set<std::int64_t> expected{1 << 10, 1 << 14, 1 << 16, 1 << 18, 1 << 20,
+                                        1 << 22, 1 << 23, 1 << 24, 1 << 26};
+  bench payload({"payload", "-t", "loan", "--json", "-"});
+  bench limits({"limits", "--receiver", "sampled", "--messages", "1", "--warmup", "0", "--rounds",
+                "10", "--repeat", "1", "--json", "-"});
+  BOOST_TEST(payload.wait() == 0, payload.err());
+  BOOST_TEST(limits.wait() == 0, limits.err());
+  BOOST_TEST(payload.json().size() == 2 * expected.size());
+  BOOST_TEST(limits.json().size() == 2 + 4 * expected.size());
+  std::set<std::int64_t> found;
+  for (const auto& value : payload.json())
+    found.insert(value.at("size").to_number<std::int64_t>());
+  BOOST_TEST(found == expected, boost::test_tools::per_element());
+  found.clear();
+  const keys of_limit{"bench",     "metric",         "slots",  "receiver", "size",      "messages",
+                      "gib_per_s", "spread_percent", "repeat", "cpus",     "shared_cpu"};
+  for (const auto& value : limits.json())
+    if (const auto& o = value.as_object(); o.contains("size")) {
+      BOOST_TEST(keys_of(o) == of_limit, value);
+      found.insert(o.at("size").to_number<std::int64_t>());
+    }
+  BOOST_TEST(found == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(what_does_not_fit_a_chosen_ring_is_told) {
+  const std::vector<std::string> arguments{
+      "payload",    "-t",   "send",       "--capacity", "65536",    "--size", "65520,65521",
+      "--receiver", "full", "--messages", "5",          "--repeat", "1"};
+  std::vector<std::string> as_json = arguments;
+  as_json.insert(as_json.end(), {"--json", "-"});
+  bench b(as_json);
+  BOOST_TEST(b.wait() == 0, b.err());
+  const auto results = b.json();
+  BOOST_REQUIRE(results.size() == 2U);
+  BOOST_TEST(!results[0].as_object().contains("supported"));
+  BOOST_TEST(!results[1].at("supported").as_bool());
+  const std::string reason = "needs large messages: 65521 bytes do not fit a ring of 65536";
+  BOOST_TEST(results[1].at("reason").as_string() == reason);
+  bench table(arguments);
+  BOOST_TEST(table.wait() == 0, table.err());
+  BOOST_TEST(table.out().find("send: " + reason) != std::string::npos, table.out());
+}
+
+BOOST_AUTO_TEST_CASE(a_large_payload_is_compared_with_the_limit_of_its_kind) {
+  bench b({"limits,payload", "-t", "send,uds", "--size", "4096", "--messages", "50", "--rounds",
+           "50", "--repeat", "1", "--json", "-"});
+  BOOST_TEST(b.wait() == 0, b.err());
+  std::multiset<std::string> with, without;
+  for (const auto& value : b.json())
+    if (value.at("bench").as_string() == "payload")
+      (value.as_object().contains("vs_limit") ? with : without)
+          .insert(std::string(value.at("transport").as_string()));
+  BOOST_TEST(with == (std::multiset<std::string>{"send", "send"}),
              boost::test_tools::per_element());
+  BOOST_TEST(without == (std::multiset<std::string>{"uds", "uds"}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(every_rung_of_the_ladder_is_climbed) {
+  const keys of_ladder{"bench",          "transport", "rounds", "p50_us",    "p99_us",
+                       "spread_percent", "repeat",    "cpus",   "shared_cpu"};
+  for (const std::string& both : {cpus(), first_cpu() + "," + first_cpu()}) {
+    bench b({"ladder", "--rounds", "20", "--repeat", "1", "--json", "-", "--cpus", both});
+    BOOST_TEST(b.wait() == 0, b.err());
+    std::vector<std::string> found;
+    for (const auto& value : b.json()) {
+      const auto& o = value.as_object();
+      found.emplace_back(o.at("transport").as_string());
+      if (o.contains("supported")) {
+        BOOST_TEST(found.back() == "mq"); // some containers have none
+        continue;
+      }
+      keys expected = of_ladder;
+      if (found.back() == "channel")
+        expected = expected + of_rings;
+      else if (found.back() == "doorbell")
+        expected.insert("backend");
+      BOOST_TEST(keys_of(o) == expected, value);
+      BOOST_TEST(o.at("p50_us").to_number<double>() > 0, value);
+    }
+    BOOST_TEST(found == (std::vector<std::string>{"futex", "pipe", "eventfd", "mq", "uds", "poll",
+                                                  "doorbell", "channel"}),
+               boost::test_tools::per_element());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_rung_that_is_not_there_is_told) {
+  rlimit before{};
+  BOOST_REQUIRE(::getrlimit(RLIMIT_MSGQUEUE, &before) == 0);
+  const rlimit none{0, before.rlim_max};
+  BOOST_REQUIRE(::setrlimit(RLIMIT_MSGQUEUE, &none) == 0);
+  bench b({"ladder", "-t", "mq,uds", "--rounds", "20", "--repeat", "1", "--json", "-"});
+  bench table({"ladder", "-t", "mq,uds", "--rounds", "20", "--repeat", "1"});
+  BOOST_REQUIRE(::setrlimit(RLIMIT_MSGQUEUE, &before) == 0);
+  BOOST_TEST(b.wait() == 0, b.err());
+  BOOST_TEST(table.wait() == 0, table.err());
+  const auto results = b.json();
+  BOOST_REQUIRE(results.size() == 2U);
+  BOOST_TEST(keys_of(results[0].as_object()) ==
+             (keys{"bench", "transport", "supported", "reason"}));
+  BOOST_TEST(results[1].at("transport").as_string() == "uds");
+  BOOST_TEST(results[1].as_object().contains("p50_us"));
+  BOOST_TEST(table.out().find("mq: no POSIX message queues here: mq_open: ") != std::string::npos,
+             table.out());
 }
 
 /// The rows of a short run.
@@ -569,6 +718,11 @@ BOOST_AUTO_TEST_CASE(nonsense_is_told_in_a_line) {
       {"limits", "--report", ""},
       {"limits", "--report", "somewhere", "--json", "-"},
       {"idle", "--seconds", "-1"},
+      {"payload", "--receiver", "half"},
+      {"payload", "--receiver", "sampled,full"},
+      {"payload", "-t", "ring"},
+      {"rtt", "-t", "send"},
+      {"ladder", "-t", "zmq"},
   };
   for (const auto& arguments : nonsense) {
     bench b(arguments);
