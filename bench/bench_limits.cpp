@@ -42,7 +42,7 @@ constexpr std::size_t slot_counts[] = {2, 8};
 
 /// Short, since there are many. Counts that are meant for small messages don't make it longer.
 measurement prepare_payload(const plan& p, const payload_limit& limit, const settings& like) {
-  constexpr std::uint64_t usual_bytes = std::uint64_t(1) << 29;
+  constexpr std::uint64_t usual_bytes = std::uint64_t(1) << 28;
   const std::uint64_t usual = count_for(usual_bytes, like.size);
   measurement m;
   m.kind = &limits_benchmark;
