@@ -4,7 +4,7 @@
 
 """Makes a report of the results of a benchmark."""
 
-import argparse
+import logging
 import sys
 from pathlib import Path
 
@@ -18,10 +18,11 @@ except ImportError:
 from reporting import reference
 from reporting.channels import scale, spin_sweep, strategies
 from reporting.charts import svg
+from reporting.command_line import Parser
 from reporting.comparisons import limits, rtt, throughput
 from reporting.document import Chart, Section, Table, to_html, to_markdown
 from reporting.payload import payload
-from reporting.rows import Malformed, load
+from reporting.rows import Malformed, load, reason
 from reporting.tables import Results
 from reporting.waiting import idle, ladder, wake
 
@@ -88,20 +89,21 @@ def write(folder, rows):
     (folder / "results.md").write_text(to_markdown(TITLE, intro, sections), encoding="utf-8")
 
 
-def main():
-    parser = argparse.ArgumentParser(
+def main(arguments=None):
+    parser = Parser(
         description="Reads DIR/results.json, which `sysipc-bench all --report DIR` writes, and writes "
         "DIR/report.html, which needs no other file, DIR/results.md, and the charts of the latter."
     )
     parser.add_argument("folder", metavar="DIR", type=Path)
-    folder = parser.parse_args().folder
+    folder = parser.parse_args(arguments).folder
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # its cache of fonts is its affair
     try:
         write(folder, load(folder / "results.json"))
-    except Malformed as failure:
-        sys.exit(f"report.py: {failure}")
-    except OSError as failure:
-        sys.exit(f"report.py: {failure.filename}: {failure.strerror}")
+    except (Malformed, OSError) as failure:
+        print(f"report.py: {reason(failure)}", file=sys.stderr)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -61,7 +61,7 @@ def strategies(results):
 
 
 def _strategy_text(row):
-    return f"{significant(row['mmsg_per_s'])}  (idle CPU {hundredths(row['idle_cpu_percent'])} %)"
+    return f"{significant(row['mmsg_per_s'])} (idle CPU {hundredths(row['idle_cpu_percent'])} %)"
 
 
 def spin_sweep(results):

@@ -13,27 +13,30 @@ from .units import bytes_text, percent, plain, significant, time_text, times, wh
 SMALL = 64  # bytes
 
 
+LIMITS = {
+    "cacheline_pingpong": "a cache line back and forth",
+    "bulk_lines": "cache lines in bulk, one way",
+}
+
+
 def limits(results):
-    rows = [row for row in results.of("limits") if not row["metric"].startswith("payload")]
-    if not rows:
+    rows = [row for row in results.of("limits") if row["metric"] in LIMITS]
+    absent = results.unsupported("limits")
+    if not rows and not absent:
         return []
-    title = {
-        "cacheline_pingpong": "a cache line back and forth",
-        "bulk_lines": "cache lines in bulk, one way",
-    }
     table = listed(
         ["limit", "round trip p50, ns", "p99, ns", "p99.9, ns", "million lines/s", "spread, %"],
         rows,
         lambda row: [
-            title.get(row["metric"], row["metric"]),
+            LIMITS[row["metric"]],
             figure(row, "rtt_p50_ns", whole),
             figure(row, "rtt_p99_ns", whole),
             figure(row, "rtt_p999_ns", whole),
             figure(row, "mlines_per_s", significant),
             spread(row),
         ],
-        results.unsupported("limits"),
-        lambda row: row["metric"],
+        absent,
+        lambda row: LIMITS.get(row["metric"], row["metric"]),
     )
     text = "What two CPUs can do at all: no ring and no channel on this machine can be faster."
     return [Section("limits", "Limits of the hardware", text, [table])]
@@ -145,7 +148,7 @@ def _rtt_small(results, rows, name, text):
     absent = results.unsupported("rtt", size=SMALL)
     table = listed(
         ["transport", "round trip p50, ns", "p99, ns", "p99.9, ns", "p50 to that of a cache line",
-         "times as fast as uds", "as uds-asio", "spread, %", f"{reference.NOTE} (A): p50 / p99, ns"],
+         "times as fast as uds", "times as fast as uds-asio", "spread, %", f"{reference.NOTE} (A): p50 / p99, ns"],
         rows, cells, absent, names(absent),
     )  # fmt: skip
     entries = [
@@ -179,7 +182,7 @@ def _throughput_small(results, rows, name, text):
     absent = results.unsupported("throughput", size=SMALL)
     table = listed(
         ["transport", "million messages/s", "GiB/s", "kicks", "kicks avoided, %", "% of bulk lines",
-         "times as fast as uds", "as uds-asio", "spread, %",
+         "times as fast as uds", "times as fast as uds-asio", "spread, %",
          f"{reference.NOTE} (A): million messages/s"],
         rows, cells, absent, names(absent),
     )  # fmt: skip

@@ -54,7 +54,7 @@ h1, h2 { line-height: 1.2 }
 h2 { margin-top: 3rem; border-bottom: 1px solid #ccc; padding-bottom: .3rem }
 nav ul { columns: 2; padding-left: 1.2rem }
 figure { margin: 1.5rem 0 }
-svg { max-width: 100%; height: auto }
+svg { width: 100%; height: auto }
 .wide { overflow-x: auto }
 table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; margin-top: 1rem }
 th, td { padding: .25rem .6rem; text-align: right; border-bottom: 1px solid #ddd; white-space: nowrap }
@@ -95,7 +95,7 @@ def to_html(title, intro, sections, drawings):
 def _inline(svg, text):
     """Without what only a file of its own has, and without names that other charts use, too."""
     svg = svg[svg.index("<svg") :]
-    svg = re.sub(r'<g id="[^"]*">', "<g>", svg)
+    svg = re.sub(r'<g id="[^"]*"', "<g", svg)
     label = html.escape(text, quote=True)
     return svg.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
 

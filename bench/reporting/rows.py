@@ -41,6 +41,13 @@ class Malformed(Exception):
     """The file is not what sysipc-bench writes."""
 
 
+def reason(failure):
+    """What to tell of a failure to load."""
+    if isinstance(failure, OSError):
+        return f"{failure.filename}: {failure.strerror}"
+    return str(failure)
+
+
 def is_figure(key):
     """Whether a key names something measured rather than what was measured."""
     return FIGURE.search(key) is not None
