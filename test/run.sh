@@ -27,7 +27,7 @@ done
 example/packages.sh g++ gcc-multilib make clang cmake ninja-build clang-format strace \
   libboost1.81-dev libboost-test1.81-dev libboost-program-options1.81-dev \
   libboost-json1.81-dev libboost-context1.81-dev libboost1.81-tools-dev libzmq3-dev \
-  libnng-dev
+  libnng-dev python3-matplotlib
 
 jobs=${SYSIPC_ASIO_JOBS:-$(nproc)}
 passed=0

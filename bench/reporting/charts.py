@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.textpath import TextPath
+from matplotlib.textpath import text_to_path
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from .transports import LOOKS, OURS
@@ -140,8 +140,8 @@ def bars(title, entries, *, label, text, log=True, end=None):
 def _width(text, family=None, size=9.0):
     """In points."""
     weight = "bold" if family == OURS else "normal"
-    font = FontProperties(family="DejaVu Sans", weight=weight)
-    return TextPath((0, 0), text, size=size, prop=font).get_extents().width
+    font = FontProperties(family="DejaVu Sans", weight=weight, size=size)
+    return text_to_path.get_text_width_height_descent(text, font, ismath=False)[0]
 
 
 def _arrange(entries):
