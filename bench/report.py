@@ -54,11 +54,18 @@ def machine(rows):
             facts = [
                 (title, row[key])
                 for key, title in (
-                    ("cpu", "CPU"), ("logical_cpus", "logical CPUs"), ("virtual", "virtual"),
-                    ("kernel", "kernel"), ("compiler", "compiler"), ("boost", "Boost"),
-                    ("version", "sysipc_asio"), ("driver", "driver used"), ("date", "date"),
-                ) if key in row
-            ]  # fmt: skip
+                    ("cpu", "CPU"),
+                    ("logical_cpus", "logical CPUs"),
+                    ("virtual", "virtual"),
+                    ("kernel", "kernel"),
+                    ("compiler", "compiler"),
+                    ("boost", "Boost"),
+                    ("version", "sysipc_asio"),
+                    ("driver", "driver used"),
+                    ("date", "date"),
+                )
+                if key in row
+            ]
     cpus = sorted({str(row["cpus"]) for row in rows if "cpus" in row})
     if cpus:
         both = any(row.get("shared_cpu") for row in rows)

@@ -18,9 +18,7 @@ from script import MALFORMED, run, write, write_malformed
 
 def change(rows, bench, figure, factor, **wanted):
     """A copy of the rows in which one, the only one that is wanted, has another figure."""
-    (chosen,) = [
-        i for i, row in enumerate(rows) if row["bench"] == bench and row.items() >= wanted.items()
-    ]
+    (chosen,) = [i for i, row in enumerate(rows) if row["bench"] == bench and row.items() >= wanted.items()]
     result = [dict(row) for row in rows]
     result[chosen][figure] *= factor
     return result
@@ -64,19 +62,50 @@ class Compare(unittest.TestCase):
             ("limits bulk_lines", False, "limits", "mlines_per_s", {"metric": "bulk_lines"}),
             ("rtt uds size 64", True, "rtt", "rtt_p50_ns", {"transport": "uds", "size": 64}),
             ("throughput zmq size 8", False, "throughput", "mmsg_per_s", {"transport": "zmq", "size": 8}),
-            ("strategies channel busy interprocess size 64", False,
-             "strategies", "mmsg_per_s", {"strategy": "busy"}),
-            ("spin-sweep channel adaptive interprocess size 64 spin_limit 50", False,
-             "spin-sweep", "mmsg_per_s", {"spin_limit": 50}),
-            ("wake uds-asio size 64 silence_ms 100", True,
-             "wake", "rtt_p50_ns", {"transport": "uds-asio", "silence_ms": 100}),
-            ("payload nng full size 1024", False,
-             "payload", "gib_per_s", {"transport": "nng", "receiver": "full", "size": 1024}),
+            (
+                "strategies channel busy interprocess size 64",
+                False,
+                "strategies",
+                "mmsg_per_s",
+                {"strategy": "busy"},
+            ),
+            (
+                "spin-sweep channel adaptive interprocess size 64 spin_limit 50",
+                False,
+                "spin-sweep",
+                "mmsg_per_s",
+                {"spin_limit": 50},
+            ),
+            (
+                "wake uds-asio size 64 silence_ms 100",
+                True,
+                "wake",
+                "rtt_p50_ns",
+                {"transport": "uds-asio", "silence_ms": 100},
+            ),
+            (
+                "payload nng full size 1024",
+                False,
+                "payload",
+                "gib_per_s",
+                {"transport": "nng", "receiver": "full", "size": 1024},
+            ),
             ("ladder futex", True, "ladder", "p50_us", {"transport": "futex"}),
-            ("idle channel busy interprocess", True, "idle", "cpu_percent", {"policy": "busy", "transport": "channel"}),
-            ("scale channel adaptive interprocess size 64 channels 4 busy_channels 4", True,
-             "scale", "rtt_p50_ns", {"channels": 4, "busy_channels": 4}),
-        ):  # fmt: skip
+            (
+                "idle channel busy interprocess",
+                True,
+                "idle",
+                "cpu_percent",
+                {"policy": "busy", "transport": "channel"},
+            ),
+            (
+                "scale channel adaptive interprocess size 64 channels 4 busy_channels 4",
+                True,
+                "scale",
+                "rtt_p50_ns",
+                {"channels": 4, "busy_channels": 4},
+            ),
+        ):
             with self.subTest(name):
                 more = change(self.rows, *row, 1.2, **wanted)
                 better, worse = ([], [name]) if lower_is_better else ([name], [])
@@ -88,8 +117,10 @@ class Compare(unittest.TestCase):
 
     def test_noise_is_the_greater_spread_and_at_least_five_percent(self):
         def row(p50, spread):
-            return [sample_results.measured(bench="rtt", transport="uds", size=64, rtt_p50_ns=p50, rtt_p99_ns=p50)
-                    | {"spread_percent": spread}]  # fmt: skip
+            return [
+                sample_results.measured(bench="rtt", transport="uds", size=64, rtt_p50_ns=p50, rtt_p99_ns=p50)
+                | {"spread_percent": spread}
+            ]
 
         name = ["rtt uds size 64"]
         self.assert_marked(row(1000, 0), row(1049, 0), [], [])
@@ -117,7 +148,9 @@ class Compare(unittest.TestCase):
     def test_relative_to_the_limits_a_slower_machine_is_no_regression(self):
         def slowed(row):
             times = {key: row[key] * 2 for key in row if key.endswith(("_ns", "_us"))}
-            return row | times | {key: row[key] / 2 for key in row if key.endswith("_per_s") and "sw" not in key}
+            return (
+                row | times | {key: row[key] / 2 for key in row if key.endswith("_per_s") and "sw" not in key}
+            )
 
         slow = [slowed(row) for row in self.rows if row["bench"] != "payload" or row["transport"] != "loan"]
         status, lines = self.compare(self.rows, slow)
@@ -129,7 +162,9 @@ class Compare(unittest.TestCase):
             (("wake", "rtt_p50_ns", 1.2), "wake channel sleepy interprocess size 64 silence_ms 0"),
         ):
             with self.subTest(name):
-                wanted = {"transport": "channel", "size": 64} | ({"silence_ms": 0} if row[0] == "wake" else {})
+                wanted = {"transport": "channel", "size": 64} | (
+                    {"silence_ms": 0} if row[0] == "wake" else {}
+                )
                 self.assert_marked(self.rows, change(slow, *row, **wanted), [], [name], "--relative")
 
     def test_relative_without_limits_is_absolute(self):

@@ -6,7 +6,6 @@
 
 import contextlib
 import html.parser
-import importlib
 import importlib.util
 import io
 import re
@@ -48,7 +47,14 @@ LABELS = {
     "throughput-by-size": SENDERS | SIZES | {"million messages/s (log)"},
     "strategies": {"busy: spin only", "22.4 (idle CPU 99.98 %)", "million messages/s"},
     "spin-sweep": {"channel", "pure spinning, 22.4 M/s", "A, other machine", "100", "10,000"},
-    "wake": {"channel (sleepy)", "channel (adaptive)", "uds-asio", "back to back", "after 100 ms", "after 1 s"},
+    "wake": {
+        "channel (sleepy)",
+        "channel (adaptive)",
+        "uds-asio",
+        "back to back",
+        "after 100 ms",
+        "after 1 s",
+    },
     "payload-sampled": PAYLOAD,
     "payload-full": PAYLOAD,
     "ladder": {"futex", "mq", "poll", "doorbell", "channel", "270 ns (p99 2.3 µs)"},
@@ -150,8 +156,17 @@ class Report(unittest.TestCase):
             self.assertTrue(all((self.folder / file).is_file() for file in shown))
             for lines in re.findall(r"(?:^\|.*\n)+", markdown, re.MULTILINE):
                 self.assertEqual(len({line.count("|") for line in lines.splitlines()}), 1, lines)
-        for figure in ("252 / 384", "10,900 / 55,700", "24.06 / ~100", "17.06 (71 %)", "1.052 / 0.163 / 0.076",
-                       "2.411 / 2.460 / N/A / 2.368", "< 1 / 4", "1,056 / 1,083", "AMD EPYC 7B13"):  # fmt: skip
+        for figure in (
+            "252 / 384",
+            "10,900 / 55,700",
+            "24.06 / ~100",
+            "17.06 (71 %)",
+            "1.052 / 0.163 / 0.076",
+            "2.411 / 2.460 / N/A / 2.368",
+            "< 1 / 4",
+            "1,056 / 1,083",
+            "AMD EPYC 7B13",
+        ):
             with self.subTest(figure=figure):
                 self.assertIn(figure, markdown)
                 self.assertIn(figure, page.texts)
@@ -161,16 +176,21 @@ class Report(unittest.TestCase):
         markdown = self.text("results.md")
         self.assertEqual(
             re.findall(r".*not supported: .*", markdown),
-            2 * ["¹ loan, 1 KiB to 64 MiB: not supported: this build has no loans",
-                 "² send, 256 KiB to 64 MiB: not supported: larger than the ring"]
+            2
+            * [
+                "¹ loan, 1 KiB to 64 MiB: not supported: this build has no loans",
+                "² send, 256 KiB to 64 MiB: not supported: larger than the ring",
+            ]
             + ["| lockfree-spsc | not supported: nothing to wait on |  |  |  |"],
-        )  # fmt: skip
+        )
         self.assertEqual(self.text("report.html").count("not supported: "), 5)
 
     def test_where_nothing_is_supported_this_is_still_said(self):
         for bench, rows in {bench.__name__: list(bench()) for bench in sample_results.BENCHES[1:-1]}.items():
             with self.subTest(bench=bench):
-                identities = [{k: v for k, v in row.items() if "_p" not in k and k != "reason"} for row in rows]
+                identities = [
+                    {k: v for k, v in row.items() if "_p" not in k and k != "reason"} for row in rows
+                ]
                 self.report([{**row, "supported": False, "reason": "no such thing"} for row in identities])
                 self.assertIn("not supported: no such thing", self.text("results.md"))
                 self.assertEqual(list(self.folder.glob("*.svg")), [])
@@ -183,7 +203,10 @@ class Report(unittest.TestCase):
         self.assertEqual(self.report([]).sections, ["reference"])
 
     def test_single_rows(self):
-        kinds = {(row["bench"], row.get("metric"), row.get("size") == 64): row for row in sample_results.everything()}
+        kinds = {
+            (row["bench"], row.get("metric"), row.get("size") == 64): row
+            for row in sample_results.everything()
+        }
         for row in kinds.values():
             with self.subTest(row=row):
                 self.report([row])
@@ -192,9 +215,10 @@ class Report(unittest.TestCase):
         self.report([*sample_results.idle()])
         known = self.text("report.html")
         more = [
-            {"bench": "newer", "size": 1}, {"bench": "limits", "metric": "newer"},
+            {"bench": "newer", "size": 1},
+            {"bench": "limits", "metric": "newer"},
             {"bench": "payload", "transport": "uds", "receiver": "../newer", "size": 1, "gib_per_s": 1},
-        ]  # fmt: skip
+        ]
         self.report([{**row, "newer": [None]} for row in sample_results.idle()] + more)
         self.assertEqual(self.text("report.html"), known)
 

@@ -42,16 +42,26 @@ def strategies(results):
         ]
 
     table = listed(
-        ["strategy", "million messages/s", "% of busy", "idle CPU, %", "kicks", "kicks avoided, %",
-         "spread, %", f"{reference.NOTE} (A): million messages/s / idle CPU, %"],
-        rows, cells, absent, name,
-    )  # fmt: skip
+        [
+            "strategy",
+            "million messages/s",
+            "% of busy",
+            "idle CPU, %",
+            "kicks",
+            "kicks avoided, %",
+            "spread, %",
+            f"{reference.NOTE} (A): million messages/s / idle CPU, %",
+        ],
+        rows,
+        cells,
+        absent,
+        name,
+    )
     table.notes.append(f"{reference.NOTE.capitalize()}: {reference.STRATEGIES_NOTE}")
     parts = [table]
     if rows:
         entries = [Bar(name(row), row["mmsg_per_s"], _strategy_text(row), OURS) for row in rows]
-        chart = bars("Throughput by strategy", entries, label="million messages/s",
-                     text=plain, log=False)  # fmt: skip
+        chart = bars("Throughput by strategy", entries, label="million messages/s", text=plain, log=False)
         parts.insert(0, Chart("strategies", "Throughput and idle CPU of each strategy", chart))
     text = (
         "How the sides of a channel wait, and when they wake each other. Throughput: higher is better; "
@@ -95,11 +105,22 @@ def spin_sweep(results):
         ]
 
     table = listed(
-        ["spin limit, looks at the ring", "ns", "million messages/s", "% of pure spinning", "kicks",
-         "kicks avoided, %", "sleeps", "spread, %",
-         f"{reference.NOTE} (A): million messages/s (% of its pure spinning)"],
-        rows + spinning, cells, absent, name,
-    )  # fmt: skip
+        [
+            "spin limit, looks at the ring",
+            "ns",
+            "million messages/s",
+            "% of pure spinning",
+            "kicks",
+            "kicks avoided, %",
+            "sleeps",
+            "spread, %",
+            f"{reference.NOTE} (A): million messages/s (% of its pure spinning)",
+        ],
+        rows + spinning,
+        cells,
+        absent,
+        name,
+    )
     parts = [table]
     if any(row["spin_limit"] > 0 for row in rows):
         parts.insert(0, _spin_chart([row for row in rows if row["spin_limit"] > 0], most))
@@ -122,9 +143,17 @@ def _spin_chart(rows, most):
         theirs = [(limit, 100 * rate / reference.SPIN_ONLY) for limit, rate in reference.SPIN_SWEEP.items()]
         series.append(Line("A, other machine", theirs, KERNEL, LOOKS[KERNEL].line))
     chart = lines(
-        "Throughput by spin limit", series, x_label="spin limit, looks at the ring (log)", y_label=y_label,
-        x_text=plain, y_text=plain, x_log=10, y_log=False, y_from=0, families=False,
-    )  # fmt: skip
+        "Throughput by spin limit",
+        series,
+        x_label="spin limit, looks at the ring (log)",
+        y_label=y_label,
+        x_text=plain,
+        y_text=plain,
+        x_log=10,
+        y_log=False,
+        y_from=0,
+        families=False,
+    )
     return Chart("spin-sweep", "Throughput by spin limit, beside pure spinning", chart)
 
 
@@ -162,15 +191,26 @@ def _name_of_scale(rows):
 def _scale_table(title, rows):
     name = _name_of_scale(rows)
     return listed(
-        [f"channels, {title}", "round trip p50, ns", "p99, ns", "p50 to that of one channel",
-         "million echoes/s in all", "spread, %"],
+        [
+            f"channels, {title}",
+            "round trip p50, ns",
+            "p99, ns",
+            "p50 to that of one channel",
+            "million echoes/s in all",
+            "spread, %",
+        ],
         rows,
         lambda row: [
-            name(row), whole(row["rtt_p50_ns"]), whole(row["rtt_p99_ns"]),
-            figure(row, "vs_one", times), significant(row["mmsg_per_s"]), spread(row),
+            name(row),
+            whole(row["rtt_p50_ns"]),
+            whole(row["rtt_p99_ns"]),
+            figure(row, "vs_one", times),
+            significant(row["mmsg_per_s"]),
+            spread(row),
         ],
-        [], name,
-    )  # fmt: skip
+        [],
+        name,
+    )
 
 
 def _points(rows, key):
@@ -184,17 +224,26 @@ def _idle_beside(rows):
         Line("p99", _points(rows, "rtt_p99_ns"), OURS, "#56B4E9", "s"),
     ]
     chart = lines(
-        "One busy channel beside idle ones", [line for line in series if line.points],
-        x_label="channels, all but one idle (log)", y_label="round trip of the busy one (log)",
-        x_text=plain, y_text=time_text,
-    )  # fmt: skip
+        "One busy channel beside idle ones",
+        [line for line in series if line.points],
+        x_label="channels, all but one idle (log)",
+        y_label="round trip of the busy one (log)",
+        x_text=plain,
+        y_text=time_text,
+    )
     return Chart("scale-one-busy", "Round trip of one busy channel by the number of idle ones", chart)
 
 
 def _all_busy(rows):
     series = [Line("all echoes", _points(rows, "mmsg_per_s"), OURS, LOOKS[OURS].line, "o")]
     chart = lines(
-        "All channels busy", series, x_label="channels, all busy (log)",
-        y_label="million echoes/s in all", x_text=plain, y_text=plain, y_log=False, y_from=0,
-    )  # fmt: skip
+        "All channels busy",
+        series,
+        x_label="channels, all busy (log)",
+        y_label="million echoes/s in all",
+        x_text=plain,
+        y_text=plain,
+        y_log=False,
+        y_from=0,
+    )
     return Chart("scale-all-busy", "Echoes per second by the number of busy channels", chart)

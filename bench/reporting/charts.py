@@ -71,7 +71,7 @@ def svg(chart):
 
 def lines(
     title, series, *, x_label, y_label, x_text, y_text, x_log=2, y_log=True, y_from=None, families=True
-):  # fmt: skip
+):
     """Each line has its name at its right end. `families`: a legend says whose they are."""
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(WIDTH, 5.2))
@@ -86,9 +86,14 @@ def lines(
         for line in series:
             look = LOOKS[line.family]
             axes.plot(
-                *zip(*line.points), color=line.colour, linestyle=look.dash, linewidth=look.width,
-                marker=line.marker, markersize=5, zorder=3 if line.family == OURS else 2,
-            )  # fmt: skip
+                *zip(*line.points),
+                color=line.colour,
+                linestyle=look.dash,
+                linewidth=look.width,
+                marker=line.marker,
+                markersize=5,
+                zorder=3 if line.family == OURS else 2,
+            )
         _widen(axes, series, y_log, y_from)
         places = sorted({x for line in series for x, _ in line.points})
         axes.xaxis.set_major_locator(FixedLocator(_thinned(places, x_log)))
@@ -109,9 +114,15 @@ def bars(title, entries, *, label, text, log=True, end=None):
     height = 1.35 + 0.3 * below
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(WIDTH, height))
-        left = 14 / POINTS + max(
-            *(_width(bar.name, size=10) for bar in entries), *(_width(group, OURS, 10) for _, group in headings), 0
-        ) / POINTS
+        left = (
+            14 / POINTS
+            + max(
+                *(_width(bar.name, size=10) for bar in entries),
+                *(_width(group, OURS, 10) for _, group in headings),
+                0,
+            )
+            / POINTS
+        )
         axes = figure.add_axes([left, 0.6 / height, 0.98 - left, 1 - 1.25 / height])
         axes.set_xlabel(label)
         first, last = _extent(entries, log, end, (0.98 - left) * POINTS)
@@ -122,9 +133,16 @@ def bars(title, entries, *, label, text, log=True, end=None):
             _draw_bar(axes, at, bar, first)
         for at, heading in headings:
             axes.annotate(
-                heading, (0, at), xytext=(-4, 0), textcoords="offset points", ha="right", va="center",
-                xycoords=axes.get_yaxis_transform(), fontweight="bold", annotation_clip=False,
-            )  # fmt: skip
+                heading,
+                (0, at),
+                xytext=(-4, 0),
+                textcoords="offset points",
+                ha="right",
+                va="center",
+                xycoords=axes.get_yaxis_transform(),
+                fontweight="bold",
+                annotation_clip=False,
+            )
         axes.set_ylim(below - 0.4, -0.6)
         axes.set_yticks(places, [bar.name for bar in entries])
         axes.tick_params(axis="y", length=0)
@@ -165,10 +183,15 @@ def _draw_bar(axes, at, bar, first):
         axes.plot([bar.value, bar.to], [at, at], color=look.text, linewidth=1, zorder=3)
         axes.plot([bar.to] * 2, [at - 0.16, at + 0.16], color=look.text, linewidth=1, zorder=3)
     axes.annotate(
-        bar.text, (max(bar.value, bar.to, first), at), xytext=(5, 0), textcoords="offset points",
-        va="center", fontsize=9, color=look.text,
+        bar.text,
+        (max(bar.value, bar.to, first), at),
+        xytext=(5, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=9,
+        color=look.text,
         fontweight="bold" if bar.family == OURS else "normal",
-    )  # fmt: skip
+    )
 
 
 def _extent(entries, log, end, width):
@@ -227,14 +250,25 @@ def _name_lines(axes, series):
     last = max(line.points[-1][0] for line in series)
     for (_, line), height in zip(ends, heights):
         axes.annotate(
-            line.name, line.points[-1], xytext=(1.06, height), textcoords="axes fraction",
-            va="center", fontsize=9, color=LOOKS[line.family].text, annotation_clip=False,
+            line.name,
+            line.points[-1],
+            xytext=(1.06, height),
+            textcoords="axes fraction",
+            va="center",
+            fontsize=9,
+            color=LOOKS[line.family].text,
+            annotation_clip=False,
             fontweight="bold" if line.family == OURS else "normal",
             arrowprops={
-                "arrowstyle": "-", "color": line.colour, "linewidth": 0.7, "shrinkA": 1,
-                "shrinkB": 4, "relpos": (0, 0.5), "linestyle": "-" if line.points[-1][0] == last else ":",
+                "arrowstyle": "-",
+                "color": line.colour,
+                "linewidth": 0.7,
+                "shrinkA": 1,
+                "shrinkB": 4,
+                "relpos": (0, 0.5),
+                "linestyle": "-" if line.points[-1][0] == last else ":",
             },
-        )  # fmt: skip
+        )
 
 
 def _apart(heights, gap):
@@ -260,10 +294,17 @@ def _entitle(axes, title, families, handle):
     figure.text(0.012, top, title, fontsize=11.5, fontweight="bold", va="bottom")
     if legend:
         figure.legend(
-            handles=[handle(family) for family in present], loc="lower left",
-            bbox_to_anchor=(0.012, axes.get_position().y1), ncol=len(present), frameon=False, fontsize=9,
-            borderaxespad=0.5, borderpad=0, handlelength=2.2, columnspacing=1.6,
-        )  # fmt: skip
+            handles=[handle(family) for family in present],
+            loc="lower left",
+            bbox_to_anchor=(0.012, axes.get_position().y1),
+            ncol=len(present),
+            frameon=False,
+            fontsize=9,
+            borderaxespad=0.5,
+            borderpad=0,
+            handlelength=2.2,
+            columnspacing=1.6,
+        )
 
 
 def _line_handle(family):

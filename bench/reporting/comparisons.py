@@ -45,15 +45,24 @@ def limits(results):
 def rtt(results):
     rows = sorted(results.of("rtt"), key=lambda row: order(row["transport"]))
     return _sized(
-        results, rows, "rtt", "Round trip", "rtt_p50_ns", "There and back, p50. Lower is better.",
+        results,
+        rows,
+        "rtt",
+        "Round trip",
+        "rtt_p50_ns",
+        "There and back, p50. Lower is better.",
         lambda name: [
             by_size("round trip p50, ns", rows, results.unsupported("rtt"), "rtt_p50_ns", whole, name),
             by_size("round trip p99, ns", rows, results.unsupported("rtt"), "rtt_p99_ns", whole, name),
         ],
-        _rtt_small, y_label="round trip p50 (log)", y_text=time_text,
-        limit=[("limit: a cache line", row["rtt_p50_ns"])
-               for row in results.of("limits", metric="cacheline_pingpong")],
-    )  # fmt: skip
+        _rtt_small,
+        y_label="round trip p50 (log)",
+        y_text=time_text,
+        limit=[
+            ("limit: a cache line", row["rtt_p50_ns"])
+            for row in results.of("limits", metric="cacheline_pingpong")
+        ],
+    )
 
 
 def throughput(results):
@@ -67,15 +76,21 @@ def throughput(results):
         return result
 
     return _sized(
-        results, rows, "throughput", "Throughput", "mmsg_per_s",
-        "One way, as fast as it goes. Higher is better.", tables, _throughput_small,
-        y_label="million messages/s (log)", y_text=plain, limit=[],
-    )  # fmt: skip
+        results,
+        rows,
+        "throughput",
+        "Throughput",
+        "mmsg_per_s",
+        "One way, as fast as it goes. Higher is better.",
+        tables,
+        _throughput_small,
+        y_label="million messages/s (log)",
+        y_text=plain,
+        limit=[],
+    )
 
 
-def _sized(
-    results, rows, bench, title, key, text, tables, small, *, y_label, y_text, limit
-):  # fmt: skip
+def _sized(results, rows, bench, title, key, text, tables, small, *, y_label, y_text, limit):
     """The section of the small messages, and that of all sizes."""
     absent = results.unsupported(bench)
     if not rows and not absent:
@@ -97,9 +112,13 @@ def _sized(
                 for label, value in limit
             ]
             chart = lines(
-                f"{title} by message size", series, x_label="message size (log)", y_label=y_label,
-                x_text=bytes_text, y_text=y_text,
-            )  # fmt: skip
+                f"{title} by message size",
+                series,
+                x_label="message size (log)",
+                y_label=y_label,
+                x_text=bytes_text,
+                y_text=y_text,
+            )
             parts.insert(0, Chart(f"{bench}-by-size", f"{title} by message size", chart))
         sections.append(Section(f"{bench}-by-size", f"{title} by message size", text, parts))
     return sections
@@ -147,18 +166,31 @@ def _rtt_small(results, rows, name, text):
 
     absent = results.unsupported("rtt", size=SMALL)
     table = listed(
-        ["transport", "round trip p50, ns", "p99, ns", "p99.9, ns", "p50 to that of a cache line",
-         "times as fast as uds", "times as fast as uds-asio", "spread, %", f"{reference.NOTE} (A): p50 / p99, ns"],
-        rows, cells, absent, names(absent),
-    )  # fmt: skip
+        [
+            "transport",
+            "round trip p50, ns",
+            "p99, ns",
+            "p99.9, ns",
+            "p50 to that of a cache line",
+            "times as fast as uds",
+            "times as fast as uds-asio",
+            "spread, %",
+            f"{reference.NOTE} (A): p50 / p99, ns",
+        ],
+        rows,
+        cells,
+        absent,
+        names(absent),
+    )
     entries = [
         latency_bar("limit: a cache line", row, LIMIT)
         for row in results.of("limits", metric="cacheline_pingpong")
     ]
     entries += [latency_bar(name(row), row, family_of(row["transport"])) for row in rows]
     entries.sort(key=lambda bar: bar.value)
-    chart = bars("Round trip of 64 bytes", entries,
-                 label="round trip (log); bar: p50, whisker: p99", text=time_text)  # fmt: skip
+    chart = bars(
+        "Round trip of 64 bytes", entries, label="round trip (log); bar: p50, whisker: p99", text=time_text
+    )
     alt = "Round trip of 64 bytes: p50 and p99 of each transport"
     return Section("rtt-64", "Round trip, 64 bytes", text, [Chart("rtt-64", alt, chart), table])
 
@@ -181,11 +213,23 @@ def _throughput_small(results, rows, name, text):
 
     absent = results.unsupported("throughput", size=SMALL)
     table = listed(
-        ["transport", "million messages/s", "GiB/s", "kicks", "kicks avoided, %", "% of bulk lines",
-         "times as fast as uds", "times as fast as uds-asio", "spread, %",
-         f"{reference.NOTE} (A): million messages/s"],
-        rows, cells, absent, names(absent),
-    )  # fmt: skip
+        [
+            "transport",
+            "million messages/s",
+            "GiB/s",
+            "kicks",
+            "kicks avoided, %",
+            "% of bulk lines",
+            "times as fast as uds",
+            "times as fast as uds-asio",
+            "spread, %",
+            f"{reference.NOTE} (A): million messages/s",
+        ],
+        rows,
+        cells,
+        absent,
+        names(absent),
+    )
     entries = [
         Bar("limit: bulk lines", row["mlines_per_s"], significant(row["mlines_per_s"]), LIMIT)
         for row in results.of("limits", metric="bulk_lines")

@@ -42,8 +42,13 @@ def _section(results, receiver):
     series += _limit_lines(limits)
     if series:
         chart = lines(
-            title, series, x_label="message size (log)", y_label="GiB/s (log)", x_text=bytes_text, y_text=plain,
-        )  # fmt: skip
+            title,
+            series,
+            x_label="message size (log)",
+            y_label="GiB/s (log)",
+            x_text=bytes_text,
+            y_text=plain,
+        )
         parts.insert(0, Chart(f"payload-{receiver}", f"{title}: GiB/s by size", chart))
     text = (
         "The sender writes the whole payload of each message. Limits: the payload written in place, or "

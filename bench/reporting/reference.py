@@ -27,8 +27,15 @@ STRATEGIES_NOTE = (
 )
 # A: million messages/s by spin limit.
 SPIN_SWEEP = {
-    10: 6.37, 50: 14.5, 100: 17.06, 500: 17.3, 1000: 16.7, 2000: 17.91, 5000: 17.11, 10000: 17.2,
-}  # fmt: skip
+    10: 6.37,
+    50: 14.5,
+    100: 17.06,
+    500: 17.3,
+    1000: 16.7,
+    2000: 17.91,
+    5000: 17.11,
+    10000: 17.2,
+}
 SPIN_ONLY = STRATEGIES["busy"][0]
 
 # B: GiB/s by receiver and size, in the order of the headings.

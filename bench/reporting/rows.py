@@ -28,12 +28,30 @@ LIMITS = {
 
 FIGURE = re.compile(r"_(ns|us|per_s|percent)$|^vs_|^kicks|^sleeps$")
 COUNTS = {
-    "size", "capacity", "slots", "spin_limit", "silence_ms", "channels", "busy_channels",
-    "rounds", "messages", "repeat", "seconds", "logical_cpus",
-}  # fmt: skip
+    "size",
+    "capacity",
+    "slots",
+    "spin_limit",
+    "silence_ms",
+    "channels",
+    "busy_channels",
+    "rounds",
+    "messages",
+    "repeat",
+    "seconds",
+    "logical_cpus",
+}
 TEXTS = {
-    "bench", "transport", "backend", "policy", "fence", "strategy", "receiver", "metric", "reason",
-}  # fmt: skip
+    "bench",
+    "transport",
+    "backend",
+    "policy",
+    "fence",
+    "strategy",
+    "receiver",
+    "metric",
+    "reason",
+}
 TRUTHS = {"supported", "shared_cpu", "driver"}
 
 

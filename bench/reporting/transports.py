@@ -12,13 +12,28 @@ LIMIT = "limit of the hardware"
 
 FAMILIES = {
     OURS: (
-        "ring", "channel-consume", "channel", "channel-callback", "channel-sync", "doorbell", "loan", "send",
+        "ring",
+        "channel-consume",
+        "channel",
+        "channel-callback",
+        "channel-sync",
+        "doorbell",
+        "loan",
+        "send",
     ),
     PEERS: ("zmq", "nng", "interprocess-mq", "lockfree-spsc"),
     KERNEL: (
-        "uds", "uds-seqpacket", "uds-asio", "tcp-asio", "pipe", "futex", "eventfd", "mq", "poll",
+        "uds",
+        "uds-seqpacket",
+        "uds-asio",
+        "tcp-asio",
+        "pipe",
+        "futex",
+        "eventfd",
+        "mq",
+        "poll",
     ),
-}  # fmt: skip
+}
 ORDER = [transport for members in FAMILIES.values() for transport in members]
 
 

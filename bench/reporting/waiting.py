@@ -37,8 +37,12 @@ def wake(results):
             latency_bar(name(row), row, family_of(row["transport"]), _silence(row["silence_ms"]))
             for row in rows
         ]
-        chart = bars("Round trip with both sides asleep", entries,
-                     label="round trip (log); bar: p50, whisker: p99", text=time_text)  # fmt: skip
+        chart = bars(
+            "Round trip with both sides asleep",
+            entries,
+            label="round trip (log); bar: p50, whisker: p99",
+            text=time_text,
+        )
         parts.insert(0, Chart("wake", "Round trip with both sides asleep, by silence before", chart))
     text = (
         "Both sides sleep when the message comes: back to back (silence 0), or after so much silence "
@@ -70,13 +74,17 @@ def ladder(results):
 
     table = listed(
         ["coordination by", "p50, µs", "p99, µs", "spread, %", f"{reference.NOTE} (C): p50 / p99, µs"],
-        rows, cells, absent, name,
-    )  # fmt: skip
+        rows,
+        cells,
+        absent,
+        name,
+    )
     parts = [table]
     if rows:
         entries = [_ladder_bar(name(row), row) for row in rows]
-        chart = bars("One serialized round", entries,
-                     label="latency (log); bar: p50, whisker: p99", text=time_text)  # fmt: skip
+        chart = bars(
+            "One serialized round", entries, label="latency (log); bar: p50, whisker: p99", text=time_text
+        )
         parts.insert(0, Chart("ladder", "p50 and p99 of a serialized round by way of coordination", chart))
     text = "Each round begins when the one before has been acknowledged. Lower is better."
     return [Section("ladder", "The coordination ladder", text, parts)]
@@ -112,8 +120,14 @@ def idle(results):
         entries = [
             Bar(name(row), row["cpu_percent"], _idle_text(row), family_of(row["transport"])) for row in rows
         ]
-        chart = bars("CPU of a receiver that waits", entries, label="CPU, % of one", text="{:.0f}".format,
-                     log=False, end=100)  # fmt: skip
+        chart = bars(
+            "CPU of a receiver that waits",
+            entries,
+            label="CPU, % of one",
+            text="{:.0f}".format,
+            log=False,
+            end=100,
+        )
         parts.insert(0, Chart("idle", "CPU time of a waiting receiver by transport and policy", chart))
     text = "A receiver that gets nothing, for some seconds. Lower is better."
     return [Section("idle", "Idle", text, parts)]
