@@ -33,6 +33,8 @@ SECTIONS = (limits, rtt, throughput, strategies, spin_sweep, wake, payload, ladd
 def introduction(rows):
     repeats = {row["repeat"] for row in rows if "repeat" in row}
     runs = f"medians of {max(repeats)} runs" if repeats else "medians"
+    if len(repeats) > 1:
+        runs += ", some of fewer"
     return [
         f"Two processes, each bound to its CPU; figures are {runs}. Spread: of the runs, the greatest "
         "less the least, in % of the median. Absolute figures change with the machine and what else runs "

@@ -199,6 +199,11 @@ class Compare(unittest.TestCase):
         _, lines = self.compare(self.rows, other)
         self.assertEqual(lines[0], "note: cpu: AMD EPYC 7B13 in OLD, another in NEW")
 
+    def test_rows_without_spread_are_noted(self):
+        once = [row | {"repeat": 1, "spread_percent": 0} for row in sample_results.ladder()]
+        _, lines = self.compare(once, list(sample_results.ladder()))
+        self.assertEqual(lines[0], "note: 8 rows ran only once, so that their spread is not known")
+
     def test_malformed(self):
         good = write(self.folder / "good.json", self.rows)
         for name, content in MALFORMED.items():

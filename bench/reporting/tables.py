@@ -34,6 +34,9 @@ def figure(row, key, text):
 
 
 def spread(row):
+    """A single run has none."""
+    if row.get("repeat") == 1:
+        return ""
     return figure(row, "spread_percent", lambda value: f"{value:.0f}")
 
 
