@@ -126,7 +126,8 @@ def spin_sweep(results):
         parts.insert(0, _spin_chart([row for row in rows if row["spin_limit"] > 0], most))
     text = (
         "Throughput of a channel whose sides look at the ring so many times before they sleep. Flat is "
-        "good: then the limit needs no tuning. The dashed line is the reference, in % of its own pure spinning."
+        "good: then the limit needs no tuning. The dashed line is the reference, in % of its own pure "
+        "spinning."
     )
     return [Section("spin-sweep", "Spin limit", text, parts)]
 
