@@ -30,8 +30,9 @@ inline constexpr std::uint64_t magic = 0x3130'4350'4953'5953ULL;
 inline constexpr std::uint16_t abi_version = 1;
 /// The unit of the header; the ring starts at a multiple of the system's page.
 inline constexpr std::size_t page = 4096;
+inline constexpr std::size_t line = 64;
 /// Two lines: the adjacent-line prefetcher pulls pairs.
-inline constexpr std::size_t block = 128;
+inline constexpr std::size_t block = 2 * line;
 
 /// Page 0: written once by the owner before the descriptor is sent.
 struct identity {

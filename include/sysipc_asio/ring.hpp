@@ -141,8 +141,12 @@ private:
     store_commit_word(layout::commit_word(layout::record_kind::data, n));
     tail_ = next;
     // The lines there were read by the consumer a lap ago: asking for them back early
-    // keeps stores from queueing up behind them. The second mapping makes it safe.
-    detail::prefetch_for_write(ring_ + (next & mask_) + write_ahead);
+    // keeps stores from queueing up behind them. Two of them, since records of 72 bytes
+    // that ask for one each leave out every ninth line, and to wait for that one costs
+    // as much as the other eight. The second mapping makes it safe.
+    std::byte* const ahead = ring_ + (next & mask_) + write_ahead;
+    detail::prefetch_for_write(ahead - layout::commit_word_size);
+    detail::prefetch_for_write(ahead);
   }
 
   ring_status reserve_slowly(std::size_t n) noexcept {
@@ -223,6 +227,19 @@ public:
     return commit_word_here().load(std::memory_order_relaxed) != 0 || violated_;
   }
 
+  /// As ready(), for one who waits for nothing but the next message.
+  /**
+   * Has the line that follows come here, too, so that a message on two lines is read
+   * as quickly as one on a single line. In a stream of messages it would take the line
+   * away from the producer: not to be called before a second look found nothing.
+   */
+  bool look() const noexcept {
+    if (ready())
+      return true;
+    detail::prefetch_for_read(ring_ + (head_ & mask_) + layout::line);
+    return false;
+  }
+
   /// The next message, left where it is.
   /**
    * The payload is shared memory: a hostile peer can change it while it is
@@ -231,8 +248,12 @@ public:
   record peek() noexcept {
     // Acquire: pairs with the release store of the commit word in the producer.
     const std::uint64_t word = commit_word_here().load(std::memory_order_acquire);
-    if (word == 0 && !violated_)
+    if (word == 0 && !violated_) {
+      if (found_empty_at_ == head_)
+        look();
+      found_empty_at_ = head_;
       return {};
+    }
     const auto kind = static_cast<layout::record_kind>(word >> 32);
     const std::size_t length = static_cast<std::uint32_t>(word);
     if (kind == layout::record_kind::data && length <= max_message_size() && !violated_) [[likely]]
@@ -336,6 +357,7 @@ private:
   std::uint64_t mask_ = 0;
   std::uint64_t head_ = 0;
   std::uint64_t published_ = 0;
+  std::uint64_t found_empty_at_ = std::numeric_limits<std::uint64_t>::max();
   layout::words* words_ = nullptr;
   bool violated_ = false;
 };

@@ -131,7 +131,7 @@ public:
   /// To be called when nothing was found; `consumed` counts messages.
   void pause(std::uint64_t consumed) noexcept {
     const std::uint64_t burst = std::min(consumed - seen_, max_steps);
-    std::uint64_t steps = std::min(std::max(burst, std::uint64_t{4}) * burst, max_steps);
+    std::uint64_t steps = std::min(std::max(burst, std::uint64_t{2}) * burst, max_steps);
     seen_ = consumed;
     do
       cpu_relax();

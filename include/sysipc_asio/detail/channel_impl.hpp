@@ -24,7 +24,7 @@ namespace sysipc_asio::detail {
 enum class condition : std::uint8_t { open, peer_closed, peer_died, violated, closed, inherited };
 
 /// Completions without the scheduler before the other handlers get a turn.
-inline constexpr unsigned completion_budget = 64;
+inline constexpr unsigned completion_budget = 256;
 
 class channel_impl;
 
@@ -69,12 +69,11 @@ public:
 
   /// False when the operation should go through the scheduler once.
   bool take_turn() noexcept {
-    if (++turns_ < completion_budget) [[likely]]
-      return true;
-    turns_ = 0;
-    return false;
+    const unsigned taken = turns_.load(std::memory_order_relaxed) + 1;
+    turns_.store(taken, std::memory_order_relaxed);
+    return taken < completion_budget;
   }
-  void restart_turns() noexcept { turns_ = 0; }
+  void restart_turns() noexcept { turns_.store(0, std::memory_order_relaxed); }
 
   wait_context& waiting() noexcept { return wait_; }
   const wait_context& waiting() const noexcept { return wait_; }
@@ -113,7 +112,7 @@ private:
   bool always_kick_;
   std::atomic<bool> busy_{false};
   std::atomic<unsigned> cancellations_{0};
-  unsigned turns_ = 0;
+  std::atomic<unsigned> turns_{0}; ///< the other direction's thread may restart them
   unsigned yields_ = 0;
   std::uint64_t kicks_ = 0;
   wait_context wait_;
@@ -217,6 +216,12 @@ public:
   /// The error for a send or a receive that can't succeed any more.
   error_code send_error() noexcept;
   error_code receive_error() noexcept;
+
+  /// The scheduler had its turn, whichever direction it was that let it.
+  void restart_turns() noexcept {
+    out.restart_turns();
+    in.restart_turns();
+  }
 
   sysipc_asio::statistics stats() const noexcept;
   const peer_credentials& credentials() const noexcept { return credentials_; }

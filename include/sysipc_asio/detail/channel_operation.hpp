@@ -4,14 +4,18 @@
 #ifndef SYSIPC_ASIO_DETAIL_CHANNEL_OPERATION_HPP
 #define SYSIPC_ASIO_DETAIL_CHANNEL_OPERATION_HPP
 
+#include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/compose.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/version.hpp>
 #include <boost/system/system_error.hpp>
 #include <optional>
 #include <sysipc_asio/detail/perform_op.hpp>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 // asio::awaitable's promise accepts no awaiters of ours, and a coroutine of our own
 // for each message costs more than the message (doc/design.md has the figures).
@@ -29,6 +33,49 @@ namespace sysipc_asio::detail {
 
 template <typename Operation, typename Executor>
 class detached_operation;
+
+/// The other handlers' turn, in the middle of an operation that has nothing to wait for.
+/**
+ * An initiation in Asio's sense, of the signature void(). A fifth of what the whole of
+ * perform_op costs, which matters where a channel is never silent.
+ */
+template <typename Executor>
+class others_turn {
+public:
+  others_turn(const std::shared_ptr<channel_impl>& channel, direction& side,
+              const Executor& executor)
+      : channel_(channel), side_(&side), executor_(executor), held_(lock_.lock(channel, side)),
+        cancellations_(side.cancellations()) {
+    channel->restart_turns();
+  }
+
+  template <typename Handler>
+  void operator()(Handler&& handler) {
+    cancellation_ = asio::cancellation_state(asio::get_associated_cancellation_slot(handler),
+                                             asio::enable_total_cancellation());
+    asio::post(executor_, std::forward<Handler>(handler));
+  }
+
+  /// @returns why the operation must not go on, if so.
+  error_code end() noexcept {
+    if (!held_)
+      return busy_error(*channel_);
+    lock_.unlock();
+    if (cancellation_.cancelled() != asio::cancellation_type::none ||
+        side_->cancellations() != cancellations_ || channel_->state() >= condition::closed)
+      return asio::error::operation_aborted;
+    return {};
+  }
+
+private:
+  std::shared_ptr<channel_impl> channel_; ///< may outlive the channel object
+  direction* side_;
+  Executor executor_;
+  direction_lock lock_;
+  bool held_;
+  unsigned cancellations_;
+  asio::cancellation_state cancellation_;
+};
 
 /// What `ch.receive()` and its like return: an operation that has not begun.
 /**
@@ -69,7 +116,9 @@ public:
       return true;
     }
     if (!side.take_turn()) [[unlikely]] {
-      progress_.emplace(side, true);
+      gives_way_ = operation_.ready(*channel_);
+      if (!gives_way_)
+        progress_.emplace(side, true);
       return false;
     }
     if (operation_.attempt(*channel_, error_)) [[likely]]
@@ -77,7 +126,25 @@ public:
     return spin_once(side);
   }
 
-  /// The outcome after try_now() gave true.
+  /// After try_now() gave false: true if there is nothing to wait for but the others' turn.
+  bool gives_way() const noexcept { return gives_way_; }
+
+  /// The turn that gives_way() speaks of.
+  others_turn<Executor> turn() {
+    return {channel_->shared_from_this(), operation_.side(*channel_), *executor_};
+  }
+
+  /// The operation is over when the turn is.
+  void after(others_turn<Executor>& turn) {
+    error_ = turn.end();
+    if (error_ || operation_.attempt(*channel_, error_)) [[likely]]
+      return;
+    // It was ready, and nobody else could take what there was: the peer took it back.
+    channel_->fail();
+    error_ = error::peer_protocol_violation;
+  }
+
+  /// The outcome after try_now() gave true, or after().
   result_type take() {
     if (!sink_.take(error_) && error_)
       throw boost::system::system_error(error_);
@@ -112,6 +179,7 @@ private:
   error_sink sink_;
   error_code error_;
   std::optional<wait_progress> progress_;
+  bool gives_way_ = false;
 };
 
 /// The rest of an operation whose try_now() gave false, or the whole of one.
@@ -156,7 +224,6 @@ template <typename Signature, typename Operation, typename ChannelExecutor, type
 class awaitable_async_op<
     Signature, ::sysipc_asio::detail::channel_operation<Operation, ChannelExecutor>, Executor> {
   using operation_type = ::sysipc_asio::detail::channel_operation<Operation, ChannelExecutor>;
-  using rest_type = ::sysipc_asio::detail::detached_operation<Operation, ChannelExecutor>;
 
 public:
   awaitable_async_op(operation_type&& begun, awaitable_frame_base<Executor>* frame)
@@ -166,22 +233,38 @@ public:
 
   template <typename Handle>
   void await_suspend(Handle handle) {
-    rest_.emplace(std::move(*operation_).detach());
-    suspended_.emplace(std::move(*rest_), frame_); // keeps a reference to *rest_
-    suspended_->await_suspend(handle);
+    if (operation_->gives_way())
+      suspended_.template emplace<turn>(operation_->turn(), frame_).op.await_suspend(handle);
+    else
+      suspended_.template emplace<rest>(std::move(*operation_).detach(), frame_)
+          .op.await_suspend(handle);
   }
 
   typename operation_type::result_type await_resume() {
-    if (suspended_)
-      return suspended_->await_resume();
+    if (auto* const waited = std::get_if<rest>(&suspended_))
+      return waited->op.await_resume();
+    if (auto* const gave_way = std::get_if<turn>(&suspended_))
+      operation_->after(gave_way->what);
     return operation_->take();
   }
 
 private:
+  /// What Asio's own awaiter, which keeps a reference to it, waits for.
+  template <typename What, typename WhatSignature>
+  struct suspension {
+    suspension(What&& w, awaitable_frame_base<Executor>* frame)
+        : what(std::move(w)), op(std::move(what), frame) {}
+
+    What what;
+    awaitable_async_op<WhatSignature, What, Executor> op;
+  };
+  using turn = suspension<::sysipc_asio::detail::others_turn<ChannelExecutor>, void()>;
+  using rest =
+      suspension<::sysipc_asio::detail::detached_operation<Operation, ChannelExecutor>, Signature>;
+
   operation_type* operation_;
   awaitable_frame_base<Executor>* frame_;
-  std::optional<rest_type> rest_;
-  std::optional<awaitable_async_op<Signature, rest_type, Executor>> suspended_;
+  std::variant<std::monostate, turn, rest> suspended_;
 };
 
 } // namespace boost::asio::detail

@@ -45,6 +45,11 @@ inline void prefetch_for_write(const void* p) noexcept {
 #endif
 }
 
+/// Asks for a line that will be read soon.
+inline void prefetch_for_read(const void* p) noexcept {
+  __builtin_prefetch(p, 0);
+}
+
 /// Gathers the `n` bytes of a constant buffer sequence.
 template <typename ConstBufferSequence>
 void copy_from_buffers(std::byte* to, const ConstBufferSequence& buffers, std::size_t n) noexcept {

@@ -20,6 +20,7 @@
  *   attempt(channel, ec) true when it is over (`ec` says how), false when it
  *                        would have to wait; then nothing has happened,
  *   ready(channel)       whether an attempt would be over; consumes nothing,
+ *   look(channel)        the same, of one who has nothing else to do than to wait for it,
  *   pace(channel)        delays the first look of a spin,
  *   before_sleep(channel) publishes what the peer should know of this direction,
  *   result()             what it yields, of type result_type.
@@ -90,6 +91,7 @@ public:
     return closed(channel, ec) || finish(channel, channel.out.ring.try_push(buffers_), size_, ec);
   }
   bool ready(channel_impl& channel) const noexcept { return room(channel, size_); }
+  bool look(channel_impl& channel) const noexcept { return ready(channel); }
   std::size_t result() const noexcept { return size_; }
 
 private:
@@ -110,6 +112,7 @@ public:
                   sizeof value_, ec);
   }
   bool ready(channel_impl& channel) const noexcept { return room(channel, sizeof(T)); }
+  bool look(channel_impl& channel) const noexcept { return ready(channel); }
   void result() const noexcept {}
 
 private:
@@ -125,6 +128,9 @@ public:
 
   bool ready(channel_impl& channel) const noexcept {
     return channel.state() != condition::open || channel.in.ring.ready();
+  }
+  bool look(channel_impl& channel) const noexcept {
+    return channel.state() != condition::open || channel.in.ring.look();
   }
 
   static bool closed(condition state, error_code& ec) noexcept {
@@ -277,6 +283,11 @@ public:
     if (channel.state() != condition::open)
       return true;
     return what_ == wait_receive ? channel.in.ring.ready() : channel.out.ready();
+  }
+  bool look(channel_impl& channel) const noexcept {
+    if (what_ != wait_receive || channel.state() != condition::open)
+      return ready(channel);
+    return channel.in.ring.look();
   }
   bool attempt(channel_impl& channel, error_code& ec) const noexcept {
     if (!ready(channel)) {

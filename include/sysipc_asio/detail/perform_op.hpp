@@ -72,6 +72,7 @@ public:
         return fail(self, busy_error(*channel_));
       if (channel_->state() >= condition::closed)
         return fail(self, asio::error::bad_descriptor);
+      channel_->restart_turns();
       cancellations_ = side().cancellations();
       return initiate(self);
     case stage::failed:

@@ -31,7 +31,6 @@ public:
       return false;
     channel_ = channel;
     direction_ = &d;
-    d.restart_turns();
     return true;
   }
 
@@ -55,8 +54,11 @@ private:
 /// The action `spin`: true as soon as there is something.
 template <typename Operation>
 bool spin(channel_impl& channel, const Operation& operation, std::uint32_t looks) noexcept {
-  for (operation.pace(channel); !operation.ready(channel); cpu_relax())
-    if (--looks == 0)
+  constexpr std::uint32_t in_a_stream = 2; // the next message is there by then
+  std::uint32_t done = 0;
+  for (operation.pace(channel);
+       !(done < in_a_stream ? operation.ready(channel) : operation.look(channel)); cpu_relax())
+    if (++done >= looks)
       return false;
   return true;
 }
