@@ -48,6 +48,14 @@ void direction::rouse() noexcept {
   bell_.cancel(ignored);
 }
 
+void direction::note_thread() noexcept {
+  thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+}
+
+bool direction::turns_are_of_this_thread() const noexcept {
+  return thread_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+}
+
 void direction::hang_up() noexcept {
   waker_ = {};
   error_code ignored;
@@ -151,6 +159,14 @@ void channel_impl::fail() noexcept {
   // Whoever sleeps in the other direction finds the violation.
   in.rouse();
   out.rouse();
+}
+
+void channel_impl::restart_turns(direction& mine) noexcept {
+  mine.restart_turns();
+  // Not those of another thread, whose handlers would never have a turn.
+  direction& other = &mine == &in ? static_cast<direction&>(out) : in;
+  if (other.turns_are_of_this_thread())
+    other.restart_turns();
 }
 
 void channel_impl::shutdown() noexcept {

@@ -4,16 +4,20 @@
 // Built a second time with SYSIPC_ASIO_NO_AWAITABLE_FAST_PATH.
 
 #include "every_form.hpp"
+#include "giving_way.hpp"
 #include <algorithm>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <sysipc_asio/acceptor.hpp>
 #include <sysipc_asio/awaitable_operators.hpp>
 #include <sysipc_asio/connect.hpp>
 #include <sysipc_asio/error.hpp>
+#include <thread>
 
 using namespace sysipc_asio;
 using namespace sysipc_asio::test;
@@ -200,41 +204,45 @@ BOOST_AUTO_TEST_CASE(forms_do_not_begin_in_a_coroutine_that_is_cancelled_already
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(without_the_scheduler)
 
+constexpr int budget = detail::completion_budget;
+
 /// Completions in a row.
 #if defined(SYSIPC_ASIO_HAS_AWAITABLE_FAST_PATH)
-constexpr int in_a_row = 63;
+constexpr int in_a_row = budget - 1;
 #else
 constexpr int in_a_row = 0;
 #endif
 
 /// Receives `n` messages that are there; `seen` is how many had been received when
 /// a handler that was posted before the first one ran.
-awaitable<void> receive_behind_a_handler(channel& ch, int n, int& received, int& seen) {
+awaitable<void> receive_behind_a_handler(channel& from, channel& ch, int n, int& received,
+                                         int& seen) {
   asio::post(ch.get_executor(), [&] { seen = received; });
   for (int i = 0; i < n; ++i) {
+    from.try_push(i);
     const int value = co_await ch.pop<int>();
     BOOST_REQUIRE(value == i);
     ++received;
   }
 }
 
-awaitable<void> send_behind_a_handler(channel& ch, int n, int& sent, int& seen) {
+awaitable<void> send_behind_a_handler(channel& ch, channel& to, int n, int& sent, int& seen) {
   asio::post(ch.get_executor(), [&] { seen = sent; });
   for (int i = 0; i < n; ++i) {
     co_await ch.push(i);
     ++sent;
+    BOOST_REQUIRE(to.try_pop<int>() == i);
   }
 }
 
 BOOST_AUTO_TEST_CASE(receives_complete_until_their_budget_is_spent) {
   two_ends ends;
-  for (int i = 0; i < 100; ++i)
-    ends.here.try_push(i);
   int received = 0;
   int seen = -1;
-  running receiving(ends, receive_behind_a_handler(ends.there, 100, received, seen));
+  running receiving(ends,
+                    receive_behind_a_handler(ends.here, ends.there, budget + 9, received, seen));
   BOOST_REQUIRE(ends.run_until([&] { return receiving.over(); }));
-  BOOST_TEST(received == 100);
+  BOOST_TEST(received == budget + 9);
   BOOST_TEST(seen == in_a_row);
 }
 
@@ -242,9 +250,9 @@ BOOST_AUTO_TEST_CASE(sends_complete_until_their_budget_is_spent) {
   two_ends ends;
   int sent = 0;
   int seen = -1;
-  running sending(ends, send_behind_a_handler(ends.here, 100, sent, seen));
+  running sending(ends, send_behind_a_handler(ends.here, ends.there, budget + 9, sent, seen));
   BOOST_REQUIRE(ends.run_until([&] { return sending.over(); }));
-  BOOST_TEST(drain(ends.there) == 100U);
+  BOOST_TEST(sent == budget + 9);
   BOOST_TEST(seen == in_a_row);
 }
 
@@ -283,26 +291,129 @@ private:
   int most_ = 0;
 };
 
-BOOST_AUTO_TEST_CASE(endless_receives_let_a_handler_run_after_at_most_64) {
+BOOST_AUTO_TEST_CASE(endless_receives_let_a_handler_run_when_their_budget_is_spent) {
   two_ends ends;
   int received = 0;
   bystander other(ends, received);
   other.again();
   running receiving(ends, receive_without_end(ends.here, ends.there, 10000, received));
   BOOST_REQUIRE(ends.run_until([&] { return receiving.over(); }));
-  BOOST_TEST(other.most() <= 64);
+  BOOST_TEST(other.most() <= budget);
   BOOST_TEST(other.most() >= in_a_row);
 }
 
-BOOST_AUTO_TEST_CASE(endless_sends_let_a_handler_run_after_at_most_64) {
+BOOST_AUTO_TEST_CASE(endless_sends_let_a_handler_run_when_their_budget_is_spent) {
   two_ends ends;
   int sent = 0;
   bystander other(ends, sent);
   other.again();
   running sending(ends, send_without_end(ends.here, ends.there, 10000, sent));
   BOOST_REQUIRE(ends.run_until([&] { return sending.over(); }));
-  BOOST_TEST(other.most() <= 64);
+  BOOST_TEST(other.most() <= budget);
   BOOST_TEST(other.most() >= in_a_row);
+}
+
+/// Whether a handler that is posted before `coroutine` is awaited runs before it is over.
+awaitable<bool> gives_way(awaitable<void> coroutine) {
+  bool ran = false;
+  asio::post(co_await asio::this_coro::executor, [&] { ran = true; });
+  co_await std::move(coroutine);
+  const bool result = ran;
+  while (!ran) // the handler must not outlive the variable
+    co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
+  co_return result;
+}
+
+awaitable<void> push_one(channel& ch) {
+  co_await ch.push(1);
+}
+
+awaitable<void> pop_one(channel& ch) {
+  co_await ch.pop<int>();
+}
+
+constexpr bool gives_way_always = in_a_row == 0;
+
+awaitable<void> be_answered(channel& here, channel& there) {
+  for (int i = 0; i < in_a_row; ++i) {
+    co_await here.push(i);
+    there.try_push(there.try_pop<int>().value());
+    co_await here.pop<int>();
+  }
+  there.try_push(0);
+  there.try_push(1);
+  const bool sending = co_await gives_way(push_one(here));
+  const bool receiving = co_await gives_way(pop_one(here));
+  const bool receiving_again = co_await gives_way(pop_one(here));
+  BOOST_TEST(sending);
+  BOOST_TEST(receiving == gives_way_always);
+  BOOST_TEST(receiving_again == gives_way_always);
+}
+
+BOOST_AUTO_TEST_CASE(both_directions_have_a_new_budget_when_one_has_spent_it) {
+  two_ends ends;
+  running asking(ends, be_answered(ends.here, ends.there));
+  BOOST_REQUIRE(ends.run_until([&] { return asking.over(); }));
+  BOOST_TEST(!asking.result());
+}
+
+awaitable<void> wait_and_receive(channel& from, channel& to) {
+  co_await receive_one_by_one(from, to, in_a_row);
+  BOOST_TEST(!to.try_pop<int>().has_value());
+  from.try_push(1);
+  from.try_push(2);
+  from.try_push(3);
+  BOOST_TEST(to.blocking_pop<int>() == 1);
+  BOOST_TEST(to.try_pop<int>().value() == 2);
+  const bool gave_way = co_await gives_way(pop_one(to));
+  BOOST_TEST(gave_way);
+}
+
+BOOST_AUTO_TEST_CASE(calls_that_block_or_do_not_wait_give_no_new_budget) {
+  two_ends ends;
+  running receiving(ends, wait_and_receive(ends.here, ends.there));
+  BOOST_REQUIRE(ends.run_until([&] { return receiving.over(); }));
+  BOOST_TEST(!receiving.result());
+}
+
+#if defined(SYSIPC_ASIO_HAS_AWAITABLE_FAST_PATH)
+awaitable<void> receive_while_another_thread_sends(channel& from, channel& to) {
+  co_await receive_one_by_one(from, to, in_a_row);
+  std::thread([&] {
+    asio::io_context context;
+    asio::co_spawn(context, send_one_by_one(to, from, budget), asio::detached);
+    context.run();
+  }).join();
+  from.try_push(1);
+  const bool gave_way = co_await gives_way(pop_one(to));
+  BOOST_TEST(gave_way);
+}
+
+BOOST_AUTO_TEST_CASE(another_thread_that_spends_its_budget_gives_no_new_one_to_this) {
+  two_ends ends;
+  running receiving(ends, receive_while_another_thread_sends(ends.here, ends.there));
+  BOOST_REQUIRE(ends.run_until([&] { return receiving.over(); }));
+  BOOST_TEST(!receiving.result());
+}
+#endif
+
+awaitable<void> receive_in_vain(channel& ch) {
+  for (int i = 0; i < 2 * budget; ++i) {
+    error_code ec;
+    co_await ch.pop<int>(ec);
+    BOOST_REQUIRE(ec == asio::error::bad_descriptor);
+    const std::size_t n = co_await ch.send(asio::buffer("text", 4), ec);
+    BOOST_REQUIRE(n == 0U);
+    BOOST_REQUIRE(ec == asio::error::bad_descriptor);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_closed_channel_is_said_to_be_closed_whatever_is_left_of_the_budget) {
+  two_ends ends;
+  ends.there.close();
+  running receiving(ends, receive_in_vain(ends.there));
+  BOOST_REQUIRE(ends.run_until([&] { return receiving.over(); }));
+  BOOST_TEST(!receiving.result());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -2,9 +2,15 @@
 // Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
 
 #include "every_form.hpp"
+#include "giving_way.hpp"
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/system_executor.hpp>
+#include <boost/asio/use_future.hpp>
 #include <functional>
 
 using namespace sysipc_asio;
@@ -398,6 +404,127 @@ BOOST_AUTO_TEST_CASE(is_over_when_the_handler_runs) {
   ends.here.try_push(2);
   BOOST_REQUIRE(ends.run_until([&] { return second.over(); }));
   BOOST_TEST(!*second.result);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE(while_others_have_their_turn)
+
+/// The outcome of `what` on `ends.there`, if this happens meanwhile.
+error_code outcome_of(const awaited& what, two_ends& ends, std::function<void()> meanwhile) {
+  std::optional<error_code> outcome;
+  asio::co_spawn(ends.context, give_way(what, ends.there, ends.here, std::move(meanwhile), outcome),
+                 asio::detached);
+  BOOST_REQUIRE(ends.run_until([&] { return outcome.has_value(); }));
+  return *outcome;
+}
+
+/// Nothing was received, and nothing was sent.
+void require_that_nothing_moved(const awaited& what, two_ends& ends) {
+  BOOST_TEST(drain(ends.there) == (what.receives ? 1U : 0U));
+  BOOST_TEST(drain(ends.here) == 0U);
+}
+
+asio::awaitable<void> give_way_and_go_on(const awaited& what, two_ends& ends,
+                                         std::function<void()> meanwhile, error_code& ec,
+                                         error_code& next, bool& over) {
+  co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
+  co_await asio::this_coro::throw_if_cancelled(false);
+  std::optional<error_code> outcome;
+  co_await give_way(what, ends.there, ends.here, std::move(meanwhile), outcome);
+  ec = outcome.value();
+  require_that_nothing_moved(what, ends);
+  co_await ends.there.pop<int>(next); // this one sleeps
+  over = true;
+}
+
+/// Cancels one operation in its turn, and then one that sleeps, with the same signal.
+template <typename Executor>
+void require_abort_by_signal(const awaited& what, two_ends& ends, const Executor& executor,
+                             cancellation_type type) {
+  asio::cancellation_signal signal;
+  error_code ec, next;
+  bool over = false;
+  asio::co_spawn(executor,
+                 give_way_and_go_on(
+                     what, ends, [&] { signal.emit(type); }, ec, next, over),
+                 asio::bind_cancellation_slot(signal.slot(), asio::detached));
+  ends.poll();
+  BOOST_TEST(ec == asio::error::operation_aborted);
+  BOOST_TEST(!over);
+  signal.emit(type);
+  BOOST_REQUIRE(ends.run_until([&] { return over; }));
+  BOOST_TEST(next == asio::error::operation_aborted);
+}
+
+BOOST_AUTO_TEST_CASE(a_signal_aborts_and_nothing_moves) {
+  with_each_awaited([](const awaited& what) {
+    for (cancellation_type type : all_types) {
+      two_ends ends;
+      require_abort_by_signal(what, ends, ends.context.get_executor(), type);
+      two_ends others;
+      require_abort_by_signal(what, others, asio::make_strand(others.context), type);
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(cancel_aborts_and_nothing_moves) {
+  with_each_awaited([](const awaited& what) {
+    two_ends ends;
+    BOOST_TEST(outcome_of(what, ends, [&] { ends.there.cancel(); }) ==
+               asio::error::operation_aborted);
+    require_that_nothing_moved(what, ends);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(close_aborts_and_nothing_is_sent) {
+  with_each_awaited([](const awaited& what) {
+    two_ends ends;
+    BOOST_TEST(outcome_of(what, ends, [&] { ends.there.close(); }) ==
+               asio::error::operation_aborted);
+    BOOST_TEST(thrown_by([&] { ends.here.try_pop<int>(); }) == asio::error::eof);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(nothing_that_happens_lets_it_be_done) {
+  with_each_awaited([](const awaited& what) {
+    two_ends ends;
+    BOOST_TEST(!outcome_of(what, ends, [] {}));
+    BOOST_TEST(drain(ends.there) == (what.receives && !what.transfers ? 1U : 0U));
+    BOOST_TEST(drain(ends.here) == (!what.receives && what.transfers ? 1U : 0U));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(another_operation_of_its_kind_finds_it_in_progress) {
+  with_each_awaited([](const awaited& what) {
+    two_ends ends;
+    error_code tried;
+    std::optional<error_code> started, awaited_too;
+    const error_code outcome = outcome_of(what, ends, [&] {
+      if (what.receives) {
+        ends.there.consume([](auto) {}, 1, tried);
+        ends.there.async_pop<int>([&](error_code ec, int) { started = ec; });
+      } else {
+        ends.there.try_push(1, tried);
+        ends.there.async_push(1, [&](error_code ec) { started = ec; });
+      }
+      asio::co_spawn(
+          asio::system_executor(),
+          [&]() -> asio::awaitable<void> {
+            error_code ec;
+            co_await what.run(ends.there, ec);
+            awaited_too = ec;
+          },
+          asio::use_future)
+          .get();
+    });
+    BOOST_TEST(!outcome);
+    BOOST_TEST(tried == error::operation_in_progress);
+    BOOST_TEST(awaited_too.value() == error::operation_in_progress);
+    BOOST_REQUIRE(ends.run_until([&] { return started.has_value(); }));
+    BOOST_TEST(*started == error::operation_in_progress);
+    BOOST_TEST(drain(ends.there) == (what.receives && !what.transfers ? 1U : 0U));
+    BOOST_TEST(drain(ends.here) == (!what.receives && what.transfers ? 1U : 0U));
+  });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

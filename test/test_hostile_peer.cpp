@@ -6,10 +6,15 @@
 
 #include "resources.hpp"
 #include "scratch.hpp"
+#include <array>
 #include <atomic>
+#include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/test/unit_test.hpp>
 #include <csignal>
 #include <cstdlib>
@@ -453,4 +458,61 @@ BOOST_AUTO_TEST_CASE(a_violation_ends_a_send_that_blocks_another_thread) {
   sending.join();
   BOOST_TEST(received == error::peer_protocol_violation);
   BOOST_TEST(sent == error::peer_protocol_violation);
+}
+
+/// Receives one of the hostile peer's records after the other, `n` in all.
+asio::awaitable<void> receive_records(facing_a_hostile_peer& it, std::size_t n) {
+  for (std::size_t i = 0; i != n; ++i) {
+    it.word(i * record).store(layout::commit_word(layout::record_kind::data, 8));
+    co_await it.ch->pop<std::uint64_t>();
+  }
+}
+
+/// Receives, or waits for, a record that is taken back while others have their turn.
+template <typename F>
+asio::awaitable<void> find_nothing(facing_a_hostile_peer& it, F receive, error_code& ec,
+                                   bool& over) {
+  constexpr std::size_t before = detail::completion_budget - 1;
+  co_await receive_records(it, before);
+  layout::word64& word = it.word(before * record);
+  word.store(layout::commit_word(layout::record_kind::data, 8));
+  asio::post(it.context, [&word] { word.store(0); });
+  ec = asio::error::would_block;
+  co_await receive(*it.ch, ec);
+  over = true;
+}
+
+template <typename F>
+error_code outcome_when_taken_back(F receive) {
+  facing_a_hostile_peer it;
+  error_code ec;
+  bool over = false;
+  asio::co_spawn(it.context, find_nothing(it, receive, ec, over), asio::detached);
+  it.context.poll();
+  BOOST_TEST(over);
+  error_code next;
+  it.ch->try_receive(next);
+  BOOST_TEST(next == error::peer_protocol_violation);
+  it.ch->try_push(1, next);
+  BOOST_TEST(next == error::peer_protocol_violation);
+  return ec;
+}
+
+BOOST_AUTO_TEST_CASE(a_record_that_is_taken_back_before_it_is_received_is_a_violation) {
+  using asio::awaitable;
+  using bytes = std::array<char, 64>;
+  BOOST_TEST(outcome_when_taken_back([](channel& ch, error_code& ec) -> awaitable<void> {
+               co_await ch.pop<std::uint64_t>(ec);
+             }) == error::peer_protocol_violation);
+  BOOST_TEST(outcome_when_taken_back([](channel& ch, error_code& ec) -> awaitable<void> {
+               message m = co_await ch.receive(ec);
+             }) == error::peer_protocol_violation);
+  BOOST_TEST(outcome_when_taken_back([](channel& ch, error_code& ec) -> awaitable<void> {
+               bytes to;
+               std::size_t n = co_await ch.receive(asio::buffer(to), ec);
+               BOOST_TEST(n == 0U);
+             }) == error::peer_protocol_violation);
+  // A wait leaves it to the operation that was waited for to report what there is.
+  BOOST_TEST(!outcome_when_taken_back(
+      [](channel& ch, error_code& ec) -> awaitable<void> { co_await ch.wait(wait_receive, ec); }));
 }

@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
 
 #include "every_form.hpp"
+#include "giving_way.hpp"
 #include "resources.hpp"
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -103,6 +104,38 @@ BOOST_AUTO_TEST_CASE(may_be_destroyed_in_the_handler_of_its_other_direction) {
   BOOST_TEST(sent == asio::error::operation_aborted);
 }
 
+BOOST_AUTO_TEST_CASE(may_be_destroyed_while_an_operation_gives_others_their_turn) {
+  with_each_awaited([](const awaited& what) {
+    two_ends ends;
+    auto own = std::make_unique<channel>(std::move(ends.there));
+    std::optional<error_code> outcome;
+    asio::co_spawn(ends.context,
+                   give_way(
+                       what, *own, ends.here, [&] { own.reset(); }, outcome),
+                   asio::detached);
+    BOOST_REQUIRE(ends.run_until([&] { return outcome.has_value(); }));
+    BOOST_TEST(*outcome == asio::error::operation_aborted);
+    BOOST_TEST(thrown_by([&] { ends.here.try_pop<int>(); }) == asio::error::eof);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(may_be_moved_while_an_operation_gives_others_their_turn) {
+  with_each_awaited([](const awaited& what) {
+    two_ends ends;
+    auto own = std::make_unique<channel>(std::move(ends.there));
+    std::optional<error_code> outcome;
+    const auto move = [&] {
+      ends.there = std::move(*own);
+      own.reset();
+    };
+    asio::co_spawn(ends.context, give_way(what, *own, ends.here, move, outcome), asio::detached);
+    BOOST_REQUIRE(ends.run_until([&] { return outcome.has_value(); }));
+    BOOST_TEST(!*outcome);
+    BOOST_TEST(drain(ends.here) == (!what.receives && what.transfers ? 1U : 0U));
+    BOOST_TEST(drain(ends.there) == (what.receives && !what.transfers ? 1U : 0U));
+  });
+}
+
 BOOST_AUTO_TEST_CASE(may_lose_its_peer_in_a_handler) {
   two_ends ends;
   error_code result;
@@ -178,6 +211,33 @@ BOOST_AUTO_TEST_CASE(may_be_destroyed_with_coroutines_that_sleep_in_channels_of_
     BOOST_TEST(alive.use_count() > 1);
   }
   BOOST_TEST(alive.use_count() == 1);
+}
+
+asio::awaitable<void> give_way_in_its_own(const awaited& what, channel ch, channel peer,
+                                          bool& in_the_turn, std::shared_ptr<int>) {
+  std::optional<error_code> outcome;
+  const std::function<void()> note = [&] { in_the_turn = true; };
+  co_await give_way(what, ch, peer, note, outcome);
+  BOOST_ERROR("went on after the turn");
+}
+
+BOOST_AUTO_TEST_CASE(may_be_destroyed_with_coroutines_that_give_others_their_turn) {
+  with_each_awaited([](const awaited& what) {
+    const auto alive = std::make_shared<int>(0);
+    const resources before = resources::now();
+    {
+      two_ends ends;
+      bool in_the_turn = false;
+      asio::co_spawn(ends.context,
+                     give_way_in_its_own(what, std::move(ends.there), std::move(ends.here),
+                                         in_the_turn, alive),
+                     asio::detached);
+      while (!in_the_turn)
+        BOOST_REQUIRE(ends.context.poll_one() == 1U);
+    }
+    BOOST_TEST(alive.use_count() == 1);
+    BOOST_TEST(resources::now().descriptors == before.descriptors);
+  });
 }
 
 BOOST_AUTO_TEST_CASE(gives_back_all_descriptors_of_its_channels) {

@@ -1,9 +1,12 @@
 // Copyright (c) 2026 the sysipc_asio authors.
 // Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
 
+#include "resources.hpp"
 #include "two_ends.hpp"
 #include <atomic>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/strand.hpp>
@@ -64,6 +67,11 @@ awaitable<int> receive_numbers(channel& ch) {
     right += got == right;
   }
   co_return right;
+}
+
+awaitable<void> send_for_ever(channel& ch) {
+  for (int i = 0;; ++i)
+    co_await ch.push(i);
 }
 
 /// Threads that run an io_context for the life of this object.
@@ -255,6 +263,48 @@ BOOST_AUTO_TEST_CASE(is_an_executor_for_channels) {
     auto answered = asio::co_spawn(two, answer_until_the_end(ends.second), asio::use_future);
     BOOST_TEST(right.get() == rounds);
     BOOST_TEST(answered.get() == rounds);
+  }
+  pool.join();
+}
+
+BOOST_AUTO_TEST_CASE(runs_the_coroutines_of_channels_that_belong_to_an_io_context) {
+  constexpr int n = sanitized ? 20'000 : 50'000;
+  asio::io_context context;
+  asio::thread_pool pool(2);
+  {
+    ends_pair ends = make_ends(context.get_executor(), context.get_executor());
+    ends_pair stream = make_ends(context.get_executor(), context.get_executor());
+    runners thread(context, 1);
+    auto right = asio::co_spawn(pool, ask(ends.first, n), asio::use_future);
+    auto answered = asio::co_spawn(pool, answer_until_the_end(ends.second), asio::use_future);
+    auto sent = asio::co_spawn(pool, send_numbers(stream.first, n), asio::use_future);
+    auto received = asio::co_spawn(pool, receive_numbers(stream.second), asio::use_future);
+    BOOST_TEST(right.get() == n);
+    BOOST_TEST(answered.get() == n);
+    BOOST_TEST(sent.get() == n);
+    BOOST_TEST(received.get() == n);
+  }
+  pool.join();
+}
+
+BOOST_AUTO_TEST_CASE(cancels_the_coroutines_of_such_channels_and_loses_nothing) {
+  asio::io_context context;
+  asio::thread_pool pool(2);
+  runners thread(context, 1);
+  for (int i = 0; i < (sanitized ? 100 : 1000); ++i) {
+    ends_pair ends = make_ends(context.get_executor(), context.get_executor());
+    asio::cancellation_signal signal;
+    auto strand = asio::make_strand(pool);
+    std::promise<std::exception_ptr> end;
+    auto received = asio::co_spawn(pool, receive_numbers(ends.second), asio::use_future);
+    asio::co_spawn(strand, send_for_ever(ends.first),
+                   asio::bind_cancellation_slot(
+                       signal.slot(), [&](const std::exception_ptr& e) { end.set_value(e); }));
+    asio::post(strand, [&] { signal.emit(asio::cancellation_type::terminal); });
+    BOOST_TEST((end.get_future().get() != nullptr));
+    const auto sent = ends.first.stats().sent.messages;
+    ends.first.shutdown();
+    BOOST_TEST(static_cast<std::uint64_t>(received.get()) == sent);
   }
   pool.join();
 }

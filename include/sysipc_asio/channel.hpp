@@ -303,8 +303,9 @@ public:
   /// @name With co_await
   /**
    * These return something to `co_await` in an `asio::awaitable` coroutine. They
-   * complete without suspending when they can, and go through the executor once
-   * after 64 such completions in a row. They may spin for up to
+   * complete without suspending when they can, and let the other handlers of the
+   * coroutine's executor run after 256 such completions in a row, before they take or
+   * send anything. They may spin for up to
    * `channel_options::spin_slice` before they suspend. In the `error_code&` forms
    * the error is the caller's variable, else it is thrown.
    *

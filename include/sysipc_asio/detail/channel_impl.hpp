@@ -16,6 +16,7 @@
 #include <sysipc_asio/ring.hpp>
 #include <sysipc_asio/statistics.hpp>
 #include <sysipc_asio/wait.hpp>
+#include <thread>
 #include <utility>
 
 namespace sysipc_asio::detail {
@@ -71,9 +72,13 @@ public:
   bool take_turn() noexcept {
     const unsigned taken = turns_.load(std::memory_order_relaxed) + 1;
     turns_.store(taken, std::memory_order_relaxed);
+    if (taken == 1) [[unlikely]]
+      note_thread();
     return taken < completion_budget;
   }
   void restart_turns() noexcept { turns_.store(0, std::memory_order_relaxed); }
+  /// True if it was this thread that took the first of the turns that are counted.
+  bool turns_are_of_this_thread() const noexcept;
 
   wait_context& waiting() noexcept { return wait_; }
   const wait_context& waiting() const noexcept { return wait_; }
@@ -103,6 +108,7 @@ protected:
 
 private:
   void kick(channel_impl& channel) noexcept;
+  void note_thread() noexcept;
 
   arm_word arm_;
   kick_gate gate_;
@@ -112,7 +118,8 @@ private:
   bool always_kick_;
   std::atomic<bool> busy_{false};
   std::atomic<unsigned> cancellations_{0};
-  std::atomic<unsigned> turns_{0}; ///< the other direction's thread may restart them
+  std::atomic<unsigned> turns_{0}; ///< the other direction may restart them
+  std::atomic<std::thread::id> thread_{};
   unsigned yields_ = 0;
   std::uint64_t kicks_ = 0;
   wait_context wait_;
@@ -217,11 +224,8 @@ public:
   error_code send_error() noexcept;
   error_code receive_error() noexcept;
 
-  /// The scheduler had its turn, whichever direction it was that let it.
-  void restart_turns() noexcept {
-    out.restart_turns();
-    in.restart_turns();
-  }
+  /// The scheduler has its turn, in an operation of `mine`.
+  void restart_turns(direction& mine) noexcept;
 
   sysipc_asio::statistics stats() const noexcept;
   const peer_credentials& credentials() const noexcept { return credentials_; }

@@ -5,6 +5,7 @@
 #define SYSIPC_ASIO_DETAIL_CHANNEL_OPERATION_HPP
 
 #include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/associated_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/compose.hpp>
@@ -39,40 +40,45 @@ class detached_operation;
  * An initiation in Asio's sense, of the signature void(). A fifth of what the whole of
  * perform_op costs, which matters where a channel is never silent.
  */
-template <typename Executor>
 class others_turn {
 public:
-  others_turn(const std::shared_ptr<channel_impl>& channel, direction& side,
-              const Executor& executor)
-      : channel_(channel), side_(&side), executor_(executor), held_(lock_.lock(channel, side)),
-        cancellations_(side.cancellations()) {
-    channel->restart_turns();
+  others_turn(const std::shared_ptr<channel_impl>& channel, direction& side)
+      : channel_(channel), side_(&side), cancellations_(side.cancellations()) {
+    if (!lock_.lock(channel, side))
+      error_ = busy_error(*channel);
+    channel->restart_turns(side);
   }
 
+  /// `handler` resumes a coroutine; it is the handlers of its executor that have the turn.
   template <typename Handler>
   void operator()(Handler&& handler) {
     cancellation_ = asio::cancellation_state(asio::get_associated_cancellation_slot(handler),
                                              asio::enable_total_cancellation());
-    asio::post(executor_, std::forward<Handler>(handler));
+    const auto executor = asio::get_associated_executor(handler);
+    // The handler empties its slot, where cancellation_ keeps what it knows, and goes on then.
+    asio::post(executor, [this, resume = std::forward<Handler>(handler)]() mutable {
+      end();
+      std::move(resume)();
+    });
   }
 
-  /// @returns why the operation must not go on, if so.
-  error_code end() noexcept {
-    if (!held_)
-      return busy_error(*channel_);
+  /// After the turn: why the operation must not go on, if so.
+  const error_code& error() const noexcept { return error_; }
+
+private:
+  void end() noexcept {
+    if (error_)
+      return;
     lock_.unlock();
     if (cancellation_.cancelled() != asio::cancellation_type::none ||
         side_->cancellations() != cancellations_ || channel_->state() >= condition::closed)
-      return asio::error::operation_aborted;
-    return {};
+      error_ = asio::error::operation_aborted;
   }
 
-private:
   std::shared_ptr<channel_impl> channel_; ///< may outlive the channel object
   direction* side_;
-  Executor executor_;
   direction_lock lock_;
-  bool held_;
+  error_code error_;
   unsigned cancellations_;
   asio::cancellation_state cancellation_;
 };
@@ -116,7 +122,7 @@ public:
       return true;
     }
     if (!side.take_turn()) [[unlikely]] {
-      gives_way_ = operation_.ready(*channel_);
+      gives_way_ = channel_->state() < condition::closed && operation_.ready(*channel_);
       if (!gives_way_)
         progress_.emplace(side, true);
       return false;
@@ -130,24 +136,25 @@ public:
   bool gives_way() const noexcept { return gives_way_; }
 
   /// The turn that gives_way() speaks of.
-  others_turn<Executor> turn() {
-    return {channel_->shared_from_this(), operation_.side(*channel_), *executor_};
-  }
+  others_turn turn() { return {channel_->shared_from_this(), operation_.side(*channel_)}; }
 
   /// The operation is over when the turn is.
-  void after(others_turn<Executor>& turn) {
-    error_ = turn.end();
+  void after(const others_turn& turn) {
+    error_ = turn.error();
     if (error_ || operation_.attempt(*channel_, error_)) [[likely]]
       return;
     // It was ready, and nobody else could take what there was: the peer took it back.
     channel_->fail();
-    error_ = error::peer_protocol_violation;
+    operation_.attempt(*channel_, error_);
   }
 
   /// The outcome after try_now() gave true, or after().
   result_type take() {
     if (!sink_.take(error_) && error_)
       throw boost::system::system_error(error_);
+    if constexpr (!std::is_void_v<result_type>)
+      if (error_ && error_ != asio::error::message_size) [[unlikely]]
+        return result_type{};
     return operation_.result();
   }
 
@@ -258,7 +265,7 @@ private:
     What what;
     awaitable_async_op<WhatSignature, What, Executor> op;
   };
-  using turn = suspension<::sysipc_asio::detail::others_turn<ChannelExecutor>, void()>;
+  using turn = suspension<::sysipc_asio::detail::others_turn, void()>;
   using rest =
       suspension<::sysipc_asio::detail::detached_operation<Operation, ChannelExecutor>, Signature>;
 

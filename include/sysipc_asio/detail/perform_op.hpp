@@ -70,9 +70,9 @@ public:
         return fail(self, asio::error::bad_descriptor);
       if (!lock_.lock(channel_, side()))
         return fail(self, busy_error(*channel_));
+      channel_->restart_turns(side());
       if (channel_->state() >= condition::closed)
         return fail(self, asio::error::bad_descriptor);
-      channel_->restart_turns();
       cancellations_ = side().cancellations();
       return initiate(self);
     case stage::failed:
