@@ -253,7 +253,7 @@ po::options_description describe_options(texts& t, command& result) {
   add("size", po::value(&t.size)->default_value("64")->value_name("LIST"),
       "payload of each message in bytes; rtt and throughput run several, separated by commas, "
       "one after the other, while benchmarks of one size take 64 then. Unless it is given, payload "
-      "and its limits have sizes of their own, up to 64 MiB");
+      "and its limits have sizes of their own, up to 64 MiB, and a report has 8 to 65536");
   add("messages", po::value(&t.messages)->value_name("N"),
       "messages per throughput run; by default 300000 to 5000000, depending on the transport, "
       "and no more than 4 GiB; 1 GiB of payload");
@@ -292,7 +292,7 @@ std::string help_text(const po::options_description& visible) {
        "Benchmarks:\n";
   for (const benchmark* b : benchmarks())
     s << "  " << std::left << std::setw(12) << b->name << ' ' << b->help << '\n';
-  s << "  all          each of them: with the defaults about 5 minutes, with --repeat 1 two\n";
+  s << "  all          each of them: with --repeat 1 about 2 minutes, 4 with --report\n";
   s << '\n' << visible;
   return s.str();
 }
@@ -372,6 +372,8 @@ command parse_command_line(int argc, const char* const* argv) {
   parse_settings(p.common, t);
   p.sizes = parse_sizes(t.size);
   p.sizes_chosen = !given["size"].defaulted();
+  if (!p.sizes_chosen && !result.report.empty())
+    p.sizes = {8, 64, 512, 4096, 65536}; // for the charts by size
   p.capacity_chosen = !given["capacity"].defaulted();
   if (!t.receiver.empty())
     p.receivers = {parse_receiver(t.receiver)};

@@ -5,6 +5,7 @@
 """Makes a report of the results of a benchmark."""
 
 import logging
+import os
 import sys
 from pathlib import Path
 
@@ -13,6 +14,9 @@ sys.dont_write_bytecode = True  # the source tree stays clean
 try:
     import matplotlib  # noqa: F401
 except ImportError:
+    debian = "/usr/bin/python3"  # another python3, without Debian's packages, may come first in PATH
+    if sys.executable != debian and os.access(debian, os.X_OK):
+        os.execv(debian, [debian, *sys.argv])
     sys.exit("report.py: matplotlib is missing (Debian: python3-matplotlib)")
 
 from reporting import reference
