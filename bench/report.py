@@ -37,6 +37,8 @@ SECTIONS = (limits, rtt, throughput, strategies, spin_sweep, wake, payload, ladd
 def introduction(rows):
     repeats = {row["repeat"] for row in rows if "repeat" in row}
     runs = f"medians of {max(repeats)} runs" if repeats else "medians"
+    if repeats == {1}:
+        runs = "those of a single run"
     if len(repeats) > 1:
         runs += ", some of fewer"
     return [
