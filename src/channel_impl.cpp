@@ -21,7 +21,7 @@ direction::direction(asio::any_io_executor executor, unique_fd bell, bell_kind k
                      bool may_spin, const channel_options& options)
     : arm_(arm), gate_(peer_arm, fences), waker_(std::move(waker)), bell_fd_(bell.get()),
       kind_(kind), always_kick_(options.policy == wait_policy::kick_always),
-      bell_(std::move(executor), bell_fd_) {
+      others_(&crowd::of(executor)), bell_(std::move(executor), bell_fd_) {
   bell.release(); // bell_ closes it from here on
   wait_.policy = options.policy;
   if (may_spin && !quota_below_two_cpus())

@@ -7,6 +7,7 @@
 #include <boost/asio/read.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
+#include <sysipc_asio/channel_pair.hpp>
 
 using namespace sysipc_asio;
 using namespace sysipc_asio::test;
@@ -67,6 +68,38 @@ BOOST_AUTO_TEST_CASE(lets_a_tcp_echo_in_the_same_context_get_through) {
                  finish);
   BOOST_REQUIRE(ends.run_until([&] { return over == 3; }));
   BOOST_TEST(!starved);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(operations_that_spin_in_one_context)
+
+BOOST_AUTO_TEST_CASE(are_counted_while_they_wait_for_their_turn_and_not_afterwards) {
+  channel_options options;
+  options.policy = wait_policy::busy;
+  asio::io_context context;
+  const asio::any_io_executor executor = context.get_executor();
+  auto& crowd = detail::crowd::of(executor);
+  {
+    auto first = make_channel_pair(executor, executor, options);
+    auto second = make_channel_pair(executor, executor, options);
+    int over = 0;
+    bool crowded = false;
+    const auto finish = [&](const std::exception_ptr&) { ++over; };
+    const auto wait_on = [](channel& ch) -> awaitable<void> { co_await ch.pop<int>(); };
+    asio::co_spawn(context, wait_on(first.first), finish);
+    asio::co_spawn(context, wait_on(second.first), finish);
+    for (int i = 0; i != 100; ++i) {
+      context.run_one();
+      crowded = crowded || crowd.waiting() != 0;
+    }
+    BOOST_TEST(crowded);
+    first.second.try_push(1); // one ends with its message,
+    second.first.close();     // one with its channel
+    while (over != 2)
+      context.run_one();
+    BOOST_TEST(crowd.waiting() == 0U);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -133,6 +133,20 @@ BOOST_DATA_TEST_CASE(it_spins_in_slices_and_yields_between_them, data::make(spin
   BOOST_TEST(context.spin_hits == 0U);
 }
 
+BOOST_DATA_TEST_CASE(those_that_spin_in_turn_share_the_time_of_a_slice,
+                     data::make(spinning_policies), policy) {
+  auto context = context_for(policy, {32, 70});
+  wait_machine m(context, true);
+  m.share_with(3);
+  m.attempted(false);
+  for (const std::uint32_t looks : {8U, 8U, 1U}) { // of 32, 32 and 6 that are left
+    BOOST_TEST(m.slice() == looks);
+    BOOST_TEST(m.spun(false) == action::yield);
+    BOOST_TEST(m.yielded() == (looks == 1 ? action::arm : action::spin));
+  }
+  BOOST_TEST(context.spin_misses == 1U);
+}
+
 BOOST_DATA_TEST_CASE(what_is_found_spinning_is_attempted, data::make(spinning_policies), policy) {
   auto context = context_for(policy);
   wait_machine m(context, true);

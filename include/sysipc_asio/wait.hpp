@@ -208,6 +208,9 @@ public:
   wait_machine(wait_context& context, bool may_spin) noexcept
       : context_(&context), may_spin_(may_spin) {}
 
+  /// So many others spin in turn with this wait: all of them share the time of a slice.
+  void share_with(std::uint32_t others) noexcept { others_ = others; }
+
   /// The looks that the next `spin` may take.
   std::uint32_t slice() const noexcept { return slice_; }
 
@@ -298,6 +301,7 @@ private:
     if (context_->policy != wait_policy::busy)
       slice_ = std::min(slice_, left_);
     left_ -= std::min(slice_, left_);
+    slice_ = std::max(slice_ / (others_ + 1), std::uint32_t{1});
     return action::spin;
   }
 
@@ -308,6 +312,7 @@ private:
   wait_context* context_ = nullptr;
   std::uint32_t left_ = 0;
   std::uint32_t slice_ = 1;
+  std::uint32_t others_ = 0;
   action result_ = action::attempt;
   bool may_spin_ = false;
   bool armed_ = false;

@@ -10,6 +10,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <cstdint>
 #include <memory>
+#include <sysipc_asio/detail/crowd.hpp>
 #include <sysipc_asio/detail/endpoint.hpp>
 #include <sysipc_asio/detail/fork_guard.hpp>
 #include <sysipc_asio/error.hpp>
@@ -80,6 +81,9 @@ public:
   /// True if it was this thread that took the first of the turns that are counted.
   bool turns_are_of_this_thread() const noexcept;
 
+  /// Those whose operations spin in the same execution context.
+  crowd& others() noexcept { return *others_; }
+
   wait_context& waiting() noexcept { return wait_; }
   const wait_context& waiting() const noexcept { return wait_; }
   /// Sleeps in the execution context until the bell rings or hangs up.
@@ -123,6 +127,7 @@ private:
   unsigned yields_ = 0;
   std::uint64_t kicks_ = 0;
   wait_context wait_;
+  crowd* others_;
   asio::posix::stream_descriptor bell_;
 };
 

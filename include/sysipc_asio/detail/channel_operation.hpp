@@ -162,6 +162,7 @@ private:
   bool spin_once(direction& side) {
     progress_.emplace(side, true);
     auto& [machine, next] = *progress_;
+    machine.share_with(side.others().waiting());
     next = machine.attempted(false);
     while (next == wait_machine::action::spin) {
       next = machine.spun(spin(*channel_, operation_, machine.slice()));

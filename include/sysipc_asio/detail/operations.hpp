@@ -53,8 +53,10 @@ protected:
   static bool finish(channel_impl& channel, ring_status status, std::size_t size, error_code& ec) {
     if (status == ring_status::ok) [[likely]] {
       channel.out.pushed(channel, size);
-      channel.out.wanted = 0;
-      ec = {};
+      if (channel.out.wanted != 0) [[unlikely]]
+        channel.out.wanted = 0;
+      if (ec) [[unlikely]]
+        ec = {};
       return true;
     }
     switch (status) {

@@ -82,6 +82,8 @@ public:
         wait_.next = wait_.machine.cancelled();
       return run(self);
     case stage::yielded:
+      side().others().leave();
+      wait_.machine.share_with(side().others().waiting());
       give_way(*channel_, side());
       wait_.next = is_cancelled(self) ? wait_.machine.cancelled() : wait_.machine.yielded();
       return run(self);
@@ -129,6 +131,7 @@ private:
         wait_.next = wait_.machine.armed();
         break;
       case action::yield:
+        side().others().enter();
         return later(self, stage::yielded);
       case action::sleep:
         return sleep(self);
@@ -157,6 +160,7 @@ private:
         wait_.next = wait_.machine.disarmed();
         break;
       case action::yield:
+        side().others().enter();
         return post(self, stage::yielded);
       case action::sleep:
         return sleep(self);
