@@ -145,8 +145,8 @@ if [ $quick = no ] &&
   # So often each side sleeps in each test of waking: on 6.12 a million times in all.
   declare -A cycles=([6.1]=20000 [6.12]=50000)
   for kernel in 6.1 6.12; do
-    vm driver "$kernel" --timeout 1200 -- test/vm/driver "${cycles[$kernel]}" "${driver_tests[@]}"
-    vm library "$kernel" --timeout 900 -- "${library_tests[@]}"
+    vm driver "$kernel" --timeout 600 -- test/vm/driver "${cycles[$kernel]}" "${driver_tests[@]}"
+    vm library "$kernel" --timeout 600 -- "${library_tests[@]}"
   done
   if [ $debug_kernel = yes ]; then
     vm driver debug --memory 1024 --timeout 3000 -- test/vm/driver 1000 "${driver_tests[@]}"
