@@ -53,10 +53,8 @@ protected:
   static bool finish(channel_impl& channel, ring_status status, std::size_t size, error_code& ec) {
     if (status == ring_status::ok) [[likely]] {
       channel.out.pushed(channel, size);
-      if (channel.out.wanted != 0) [[unlikely]]
-        channel.out.wanted = 0;
-      if (ec) [[unlikely]]
-        ec = {};
+      channel.out.wanted = 0;
+      ec = {};
       return true;
     }
     switch (status) {
