@@ -1,10 +1,12 @@
 // Copyright (c) 2026 the sysipc_asio authors.
 // Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
 
+#include <boost/asio/error.hpp>
 #include <cerrno>
 #include <fcntl.h>
 #include <sysipc_asio/detail/endpoint.hpp>
 #include <sysipc_asio/detail/kernel_endpoint.hpp>
+#include <sysipc_asio/detail/shared_memory.hpp>
 #include <sysipc_asio/error.hpp>
 #include <unistd.h>
 
@@ -32,6 +34,15 @@ void give(const endpoint& from, endpoint& to, error_code& ec) {
     to.data_bell = duplicate(from.data_kick.reading_end(), ec);
   if (!ec)
     to.space_bell = duplicate(from.space_kick.reading_end(), ec);
+}
+
+void give_pool(endpoint& from, const channel_options& sender, const channel_options& receiver,
+               endpoint& to, error_code& ec) {
+  if (!ec)
+    from.pool = make_pool(sender.send_pool, sender, ec);
+  if (!ec && from.pool)
+    to.peers_pool = peer_pool::open(from.pool->native_handle(), from.pool->size(), ec);
+  from.peer_max_message = receiver.max_message_size;
 }
 
 using endpoint_pair = std::pair<endpoint, endpoint>;
@@ -97,6 +108,12 @@ std::pair<endpoint, endpoint> make_endpoint_pair(const channel_options& first,
                                                  error_code& ec) {
   endpoint_pair result;
   bool kernel = choose_backend(wanted, ec) == backend::kernel;
+  if (!ec)
+    check_options(first, ec);
+  if (!ec)
+    check_options(second, ec);
+  if (ec)
+    return {};
   if (kernel) {
     result = kernel_pair(first, second, ec);
     if (ec && wanted == backend::automatic) { // it has its limits, the other one may have room
@@ -106,6 +123,12 @@ std::pair<endpoint, endpoint> make_endpoint_pair(const channel_options& first,
   }
   if (!kernel && !ec)
     result = interprocess_pair(first, second, ec);
+  if (!ec)
+    hold_in_memory(result.first.own, first, ec);
+  if (!ec)
+    hold_in_memory(result.second.own, second, ec);
+  give_pool(result.first, first, second, result.second, ec);
+  give_pool(result.second, second, first, result.first, ec);
   if (ec)
     return {};
   const bool asymmetric = first.fences == fence_mode::asymmetric &&
@@ -115,6 +138,28 @@ std::pair<endpoint, endpoint> make_endpoint_pair(const channel_options& first,
   result.first.may_spin = result.second.may_spin = only_cpu() < 0;
   result.first.credentials = result.second.credentials = {::getpid(), ::geteuid(), ::getegid()};
   return result;
+}
+
+void hold_in_memory(segment& own, const channel_options& options, error_code& ec) noexcept {
+  ec = {};
+  if (options.prefault || options.lock_memory)
+    own.prefault();
+  if (options.lock_memory)
+    own.lock(ec);
+}
+
+void check_options(const channel_options& options, error_code& ec) noexcept {
+  ec = {};
+  if (options.send_pool > layout::max_pool_size || options.receive_pool > layout::max_pool_size ||
+      options.max_leases == 0 || options.max_leases > layout::release_count ||
+      options.max_message_size == 0)
+    ec = asio::error::invalid_argument;
+}
+
+send_pool_ptr make_pool(std::size_t size, const channel_options& options, error_code& ec) {
+  if (size == 0)
+    return nullptr;
+  return send_pool::create(whole_pages(size), options, ec);
 }
 
 backend choose_backend(backend wanted, error_code& ec) noexcept {

@@ -1,6 +1,8 @@
 // Copyright (c) 2026 the sysipc_asio authors.
 // Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
 
+#include <algorithm>
+#include <array>
 #include <boost/asio/error.hpp>
 #include <cerrno>
 #include <cstring>
@@ -116,15 +118,18 @@ void send_frame(int socket, std::span<const std::byte> frame,
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
-  if (descriptors.size() != 0) {
-    const std::size_t bytes = descriptors.size() * sizeof(int);
+  std::array<int, frame_descriptors + 1> present{};
+  const auto last = std::copy_if(descriptors.begin(), descriptors.end(), present.begin(),
+                                 [](int fd) { return fd >= 0; });
+  if (last != present.begin()) {
+    const std::size_t bytes = static_cast<std::size_t>(last - present.begin()) * sizeof(int);
     message.msg_control = control;
     message.msg_controllen = CMSG_SPACE(bytes);
     cmsghdr* c = CMSG_FIRSTHDR(&message);
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;
     c->cmsg_len = CMSG_LEN(bytes);
-    std::memcpy(CMSG_DATA(c), descriptors.begin(), bytes);
+    std::memcpy(CMSG_DATA(c), present.data(), bytes);
   }
   ssize_t n;
   do

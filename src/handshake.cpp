@@ -5,11 +5,13 @@
 #include <bit>
 #include <boost/asio/error.hpp>
 #include <cerrno>
+#include <limits>
 #include <new>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sysipc_asio/detail/handshake.hpp>
 #include <sysipc_asio/detail/kernel_endpoint.hpp>
+#include <sysipc_asio/detail/shared_memory.hpp>
 #include <sysipc_asio/error.hpp>
 #include <sysipc_asio/wait.hpp>
 #include <unistd.h>
@@ -33,6 +35,14 @@ std::size_t granted(std::uint64_t wanted, std::size_t limit) noexcept {
   return layout::make_geometry(static_cast<std::size_t>(bounded),
                                static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)))
       .ring_capacity;
+}
+
+/// A pool of the size wanted, or as large as is allowed; nothing if even a page is too much.
+std::size_t granted_pool(std::uint64_t wanted, std::size_t limit) noexcept {
+  const std::size_t page = system_page();
+  const std::uint64_t bounded =
+      std::min<std::uint64_t>({wanted, limit / page * page, layout::max_pool_size});
+  return whole_pages(static_cast<std::size_t>(bounded));
 }
 
 reject_reason reason_for(const error_code& ec) noexcept {
@@ -67,6 +77,17 @@ error_code error_for(reject_reason reason) noexcept {
   return error::handshake_malformed;
 }
 
+/// A size that a peer names, which may be beyond what this process can address.
+std::size_t bounded_size(std::uint64_t n) noexcept {
+  return static_cast<std::size_t>(
+      std::min<std::uint64_t>(n, std::numeric_limits<std::size_t>::max()));
+}
+
+/// True if a listener may have granted this pool to one who wanted that.
+bool is_granted(std::uint64_t granted, std::size_t wanted) noexcept {
+  return granted <= whole_pages(wanted) && granted % system_page() == 0;
+}
+
 class listener_handshake final : public handshake {
 public:
   listener_handshake(unique_fd socket, std::shared_ptr<const listen_options> options)
@@ -78,7 +99,9 @@ private:
   bool step(error_code& ec) override {
     switch (state_) {
     case state::start:
-      check_peer(options_->admit, ec);
+      check_options(options_->channel, ec);
+      if (!ec)
+        check_peer(options_->admit, ec);
       state_ = state::hello;
       return false;
     case state::hello:
@@ -112,18 +135,23 @@ private:
     answer.connector_capacity = granted(hello.send_capacity, options_->max_capacity);
     answer.listener_capacity = granted(hello.receive_capacity, options_->max_capacity);
     answer.only_cpu = only_cpu();
+    answer.connector_pool = granted_pool(hello.send_pool, options_->max_pool);
+    // Its own wish counts, too: it is this side's memory.
+    answer.listener_pool =
+        granted_pool(std::min<std::uint64_t>(hello.receive_pool, options_->channel.send_pool),
+                     options_->max_pool);
+    answer.max_message_size = options_->channel.max_message_size;
+    result_.peer_max_message = bounded_size(hello.max_message_size);
     connector_capacity_ = static_cast<std::size_t>(answer.connector_capacity);
+    connector_pool_ = static_cast<std::size_t>(answer.connector_pool);
     unique_fd for_peer = make_half(static_cast<std::size_t>(answer.listener_capacity), ec);
+    if (!ec)
+      result_.pool =
+          make_pool(static_cast<std::size_t>(answer.listener_pool), options_->channel, ec);
     if (ec)
       return;
     answer.backend = static_cast<std::uint16_t>(result_.backend);
-    if (result_.backend == backend::kernel)
-      send_frame(socket(), answer, {for_peer.get()}, ec);
-    else
-      send_frame(socket(), answer,
-                 {result_.own.native_handle(), result_.data_kick.reading_end(),
-                  result_.space_kick.reading_end()},
-                 ec);
+    send_with_descriptors(answer, for_peer.get(), ec);
     reader_.clear();
     state_ = state::attach;
   }
@@ -133,7 +161,7 @@ private:
     if (choose_backend(options_->backend, ec) == backend::kernel) {
       auto [mine, theirs] = make_endpoints(capacity, connector_capacity_, ec);
       if (!ec)
-        adopt(make_own_half(std::move(mine), capacity, ec));
+        adopt(make_own_half(std::move(mine), capacity, ec), options_->channel, ec);
       if (!ec)
         return std::move(theirs);
       if (options_->backend == backend::kernel)
@@ -141,7 +169,7 @@ private:
       ec = {}; // it has its limits, the other one may have room
     }
     if (!ec)
-      adopt(make_own_half(capacity, ec));
+      adopt(make_own_half(capacity, ec), options_->channel, ec);
     return {};
   }
 
@@ -150,7 +178,7 @@ private:
     if (!reader_.get(frame))
       ec = error::handshake_malformed;
     if (!ec)
-      attach_peer(connector_capacity_, ec);
+      attach_peer(connector_capacity_, connector_pool_, ec);
     if (!ec)
       send_frame(socket(), ready_frame(), {}, ec);
   }
@@ -167,6 +195,7 @@ private:
 
   std::shared_ptr<const listen_options> options_;
   std::size_t connector_capacity_ = 0;
+  std::size_t connector_pool_ = 0;
   state state_ = state::start;
 };
 
@@ -181,7 +210,9 @@ private:
   bool step(error_code& ec) override {
     switch (state_) {
     case state::start:
-      check_peer(options_.admit, ec);
+      check_options(options_.channel, ec);
+      if (!ec)
+        check_peer(options_.admit, ec);
       if (!ec)
         hello(ec);
       return false;
@@ -206,6 +237,9 @@ private:
     frame.send_capacity = options_.channel.send_capacity;
     frame.receive_capacity = options_.channel.receive_capacity;
     frame.only_cpu = only_cpu();
+    frame.send_pool = options_.channel.send_pool;
+    frame.receive_pool = options_.channel.receive_pool;
+    frame.max_message_size = options_.channel.max_message_size;
     send_frame(socket(), frame, {}, ec);
     hear_why(ec);
     state_ = state::welcome;
@@ -227,42 +261,49 @@ private:
         granted(options_.channel.receive_capacity, layout::max_ring_capacity);
     const bool kernel = frame.backend == static_cast<std::uint16_t>(backend::kernel);
     if ((!kernel && frame.backend != static_cast<std::uint16_t>(backend::interprocess)) ||
-        frame.connector_capacity > wanted_send || frame.listener_capacity > wanted_receive) {
+        frame.connector_capacity > wanted_send || frame.listener_capacity > wanted_receive ||
+        !is_granted(frame.connector_pool, options_.channel.send_pool) ||
+        !is_granted(frame.listener_pool, options_.channel.receive_pool)) {
       ec = error::handshake_malformed;
       return;
     }
     const auto own_capacity = static_cast<std::size_t>(frame.connector_capacity);
     const auto peer_capacity = static_cast<std::size_t>(frame.listener_capacity);
+    const auto peers_pool = static_cast<std::size_t>(frame.listener_pool);
+    result_.peer_max_message = bounded_size(frame.max_message_size);
+    result_.pool = make_pool(static_cast<std::size_t>(frame.connector_pool), options_.channel, ec);
+    if (ec)
+      return;
     agree((own_features(options_.channel) & frame.features & feature_asymmetric_fences) != 0,
           frame.only_cpu);
     if (kernel)
-      return attach_endpoint(own_capacity, peer_capacity, ec);
-    attach_peer(peer_capacity, ec);
+      return attach_endpoint(own_capacity, peer_capacity, peers_pool, ec);
+    attach_peer(peer_capacity, peers_pool, ec);
     if (!ec)
-      adopt(make_own_half(own_capacity, ec));
+      adopt(make_own_half(own_capacity, ec), options_.channel, ec);
     if (ec)
       return;
-    send_frame(socket(), attach_frame(),
-               {result_.own.native_handle(), result_.data_kick.reading_end(),
-                result_.space_kick.reading_end()},
-               ec);
+    send_with_descriptors(attach_frame(), -1, ec);
     answered(ec);
   }
 
-  void attach_endpoint(std::size_t own_capacity, std::size_t peer_capacity, error_code& ec) {
-    if (reader_.descriptor_count() != 1) {
+  void attach_endpoint(std::size_t own_capacity, std::size_t peer_capacity, std::size_t peers_pool,
+                       error_code& ec) {
+    if (reader_.descriptor_count() != (peers_pool == 0 ? 1 : 2)) {
       ec = error::handshake_malformed;
       return;
     }
     unique_fd fd = reader_.take_descriptor(0);
     check_endpoint(fd.get(), own_capacity, peer_capacity, ec);
     if (!ec)
-      adopt(make_own_half(std::move(fd), own_capacity, ec));
+      adopt(make_own_half(std::move(fd), own_capacity, ec), options_.channel, ec);
     if (!ec)
       result_.peer = peer_segment::of_endpoint(result_.data_bell.get(), peer_capacity, ec);
+    if (!ec)
+      attach_pool(1, peers_pool, ec);
     if (ec)
       return;
-    send_frame(socket(), attach_frame(), {}, ec);
+    send_with_descriptors(attach_frame(), -1, ec);
     answered(ec);
   }
 
@@ -331,7 +372,7 @@ void handshake::check_peer(const admission_predicate& admit, error_code& ec) {
   ec = admitted ? error_code() : error_code(error::not_admitted);
 }
 
-void handshake::adopt(endpoint half) noexcept {
+void handshake::adopt(endpoint half, const channel_options& options, error_code& ec) noexcept {
   result_.backend = half.backend;
   result_.own = std::move(half.own);
   result_.data_kick = std::move(half.data_kick);
@@ -340,14 +381,25 @@ void handshake::adopt(endpoint half) noexcept {
     result_.data_bell = std::move(half.data_bell);
     result_.space_bell = std::move(half.space_bell);
   }
+  if (!ec)
+    hold_in_memory(result_.own, options, ec);
 }
 
-void handshake::attach_peer(std::size_t ring_capacity, error_code& ec) {
+void handshake::attach_pool(std::size_t place, std::size_t size, error_code& ec) {
+  if (size != 0)
+    result_.peers_pool = peer_pool::open(reader_.take_descriptor(place).get(), size, ec);
+}
+
+void handshake::attach_peer(std::size_t ring_capacity, std::size_t peers_pool, error_code& ec) {
   const bool kernel = result_.backend == backend::kernel;
-  if (reader_.descriptor_count() != (kernel ? 0 : frame_descriptors)) {
+  const std::size_t others = kernel ? 0 : 3;
+  if (reader_.descriptor_count() != others + (peers_pool == 0 ? 0 : 1)) {
     ec = error::handshake_malformed;
     return;
   }
+  attach_pool(others, peers_pool, ec);
+  if (ec)
+    return;
   if (kernel) {
     result_.peer = peer_segment::of_endpoint(result_.data_bell.get(), ring_capacity, ec);
     return;

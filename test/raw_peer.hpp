@@ -54,6 +54,7 @@ inline detail::hello_frame good_hello() {
   detail::hello_frame hello;
   hello.abi_min = hello.abi_max = layout::abi_version;
   hello.send_capacity = hello.receive_capacity = 4096;
+  hello.max_message_size = 4096;
   return hello;
 }
 

@@ -104,7 +104,8 @@ if [ $quick = no ]; then
   fi
   # The programs that have threads; the preset has all.
   threaded=(test_{threads,policies,cancellation,fork,handshake,handshake_client_lies}
-    test_{handshake_listener_lies,hostile_peer,names,no_memory,resources})
+    test_{handshake_listener_lies,hostile_peer,names,no_memory,resources}
+    test_{large_messages,scarce_pool,send_pool})
   if step "configure tsan" cmake --preset tsan -DSYSIPC_ASIO_BUILD_BENCH=OFF &&
     step "build tsan" cmake --build build/tsan -j "$jobs" --target "${threaded[@]}"; then
     tests tsan build/tsan -R "^($(IFS='|' && echo "${threaded[*]}"))\$"
@@ -134,7 +135,8 @@ driver_tests=(build/vm/tests/{ioctl,ioctl32,mmap,mmap32,poll,wake,race,fail})
 # All that open a channel; each on the driver, for `automatic` finds it there.
 library_tests=(test/vm/suite build/test/test_{kernel_backend,channel,channel_end,awaitable}
   build/test/test_{executors,handlers,tokens,cancellation,lifetime,meeting_cancellation}
-  build/test/test_{fairness,policies,threads,names,resources,fork,hostile_peer,death})
+  build/test/test_{fairness,policies,threads,names,resources,fork,hostile_peer,death}
+  build/test/test_{large_messages,scarce_pool})
 
 if [ $quick = no ]; then
   step "the driver, W=1 and sparse" test/vm/lint || true
@@ -146,7 +148,7 @@ if [ $quick = no ] &&
   declare -A cycles=([6.1]=20000 [6.12]=50000)
   for kernel in 6.1 6.12; do
     vm driver "$kernel" --timeout 600 -- test/vm/driver "${cycles[$kernel]}" "${driver_tests[@]}"
-    vm library "$kernel" --timeout 600 -- "${library_tests[@]}"
+    vm library "$kernel" --timeout 600 --memory 1024 -- "${library_tests[@]}"
   done
   if [ $debug_kernel = yes ]; then
     vm driver debug --memory 1024 --timeout 3000 -- test/vm/driver 1000 "${driver_tests[@]}"

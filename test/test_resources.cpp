@@ -185,7 +185,10 @@ BOOST_AUTO_TEST_CASE(a_connect_without_memory_says_so_and_loses_none) {
   server.line();
   std::map<int, int> seen;
   for (const attempt& form : {attempt(connect_blocking), attempt(connect_async)})
-    for (std::size_t pages = 0; pages < 400; pages += 8) {
+    for (std::size_t n = 0; n < 400; n += 8) {
+      // The second half has address space for one or for both pools.
+      const std::size_t pools = n < 200 ? 0 : n < 300 ? 1 : 2;
+      const std::size_t pages = n % 200 * 2 + pools * channel_options::default_pool / 4096;
       const int status = in_child([&] {
         return try_under<little_memory>([&] { return little_memory(pages * 4096); }, form,
                                         asio::error::no_memory);

@@ -43,6 +43,8 @@ struct forged_memfd {
     identity.words_offset = layout::page;
     identity.ring_offset = size - capacity;
     identity.ring_capacity = capacity;
+    identity.release_offset = 5120;
+    identity.release_count = 768;
   }
 
   unique_fd make() const {

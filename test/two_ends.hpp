@@ -4,6 +4,7 @@
 #ifndef SYSIPC_ASIO_TEST_TWO_ENDS_HPP
 #define SYSIPC_ASIO_TEST_TWO_ENDS_HPP
 
+#include "scratch.hpp"
 #include <boost/asio/io_context.hpp>
 #include <boost/test/unit_test.hpp>
 #include <chrono>
@@ -22,9 +23,6 @@ inline std::ostream& operator<<(std::ostream& out, wait_policy p) {
 inline std::ostream& operator<<(std::ostream& out, fence_mode m) {
   return out << (m == fence_mode::symmetric ? "symmetric" : "asymmetric");
 }
-inline std::ostream& operator<<(std::ostream& out, error e) {
-  return out << make_error_code(e).message();
-}
 
 namespace test {
 
@@ -32,11 +30,13 @@ inline constexpr wait_policy all_policies[] = {wait_policy::adaptive, wait_polic
                                                wait_policy::sleepy, wait_policy::kick_always};
 inline constexpr fence_mode both_fences[] = {fence_mode::asymmetric, fence_mode::symmetric};
 
-/// Rings of one page, which are quickly full.
+/// Rings of one page, which are quickly full, and no pools.
 inline channel_options small_rings(wait_policy policy = wait_policy::sleepy,
                                    fence_mode fences = fence_mode::asymmetric) {
   channel_options result;
   result.send_capacity = result.receive_capacity = 4096;
+  result.send_pool = result.receive_pool = 0;
+  result.max_message_size = layout::max_payload(4096);
   result.policy = policy;
   result.fences = fences;
   return result;

@@ -20,6 +20,7 @@
 #include <sysipc_asio/detail/exceptions_as_errors.hpp>
 #include <sysipc_asio/detail/operations.hpp>
 #include <sysipc_asio/error.hpp>
+#include <sysipc_asio/loan.hpp>
 #include <sysipc_asio/message.hpp>
 #include <sysipc_asio/options.hpp>
 #include <sysipc_asio/statistics.hpp>
@@ -46,6 +47,9 @@ concept plain_value =
  * sending and receiving enter the kernel only to sleep, and to wake a peer that
  * sleeps.
  *
+ * Large ones lie in the sender's pool, are received without a copy, and may be kept as long as
+ * one likes; a `loan` is memory in the pool to build one in. See channel_options for the sizes.
+ *
  * Every operation comes in up to four forms:
  *
  * | form | waits | completes |
@@ -64,7 +68,8 @@ concept plain_value =
  * has been received. `broken_pipe`: a send after the peer closed or after its
  * death was reported. `shut_down`: a send after shutdown(). `message_size`: the
  * message is larger than max_send_size(), or than the buffer or value to receive
- * into; in the latter case it stays and can be received otherwise. `would_block`:
+ * into; in the latter case it stays and can be received otherwise. `no_memory`: there is none
+ * for a loan, or to receive a message in pieces, which stays. `would_block`:
  * from `try_` forms only. `operation_aborted`: cancelled, or closed while
  * waiting. `bad_descriptor`: not open, or inherited across fork().
  * `error::operation_in_progress`: another operation of that direction waits.
@@ -136,13 +141,14 @@ public:
   bool is_open() const noexcept { return impl_ && impl_->state() < detail::condition::closed; }
 
   /// The largest message that can be sent, in bytes; 0 if not open.
-  std::size_t max_send_size() const noexcept {
-    return impl_ ? impl_->out.ring.max_message_size() : 0;
-  }
+  std::size_t max_send_size() const noexcept { return impl_ ? impl_->out.max_message : 0; }
 
   /// The largest message that can arrive, in bytes; 0 if not open.
-  std::size_t max_receive_size() const noexcept {
-    return impl_ ? impl_->in.ring.max_message_size() : 0;
+  std::size_t max_receive_size() const noexcept { return impl_ ? impl_->in.max_message : 0; }
+
+  /// The largest loan that there can be, in bytes; 0 if not open, or without a pool.
+  std::size_t max_loan_size() const noexcept {
+    return impl_ && impl_->out.pool ? impl_->out.pool->max_block() : 0;
   }
 
   /// Who is at the other end. Precondition: was opened.
@@ -189,6 +195,19 @@ public:
   bool try_send(const ConstBufferSequence& buffers) {
     return attempt(detail::send_buffers<ConstBufferSequence>(buffers)).has_value();
   }
+
+  /// Sends a message that was built in place. @returns false, with `would_block`, if there is
+  /// no room, and then, as with any error, `l` is still there.
+  bool try_send(sysipc_asio::loan&& l, error_code& ec) {
+    return attempt(detail::send_loan(l), ec).has_value();
+  }
+  bool try_send(sysipc_asio::loan&& l) { return attempt(detail::send_loan(l)).has_value(); }
+
+  /// Memory for a message of `n` bytes, or nothing.
+  std::optional<sysipc_asio::loan> try_loan(std::size_t n, error_code& ec) {
+    return attempt(detail::take_loan(n), ec);
+  }
+  std::optional<sysipc_asio::loan> try_loan(std::size_t n) { return attempt(detail::take_loan(n)); }
 
   /// Receives one message into `buffers`. @returns its size, or nothing.
   template <typename MutableBufferSequence>
@@ -265,6 +284,16 @@ public:
     block(detail::send_buffers<ConstBufferSequence>(buffers));
   }
 
+  /// Sends a message that was built in place. With an error, `l` is still there.
+  void blocking_send(sysipc_asio::loan&& l, error_code& ec) { block(detail::send_loan(l), ec); }
+  void blocking_send(sysipc_asio::loan&& l) { block(detail::send_loan(l)); }
+
+  /// Memory for a message of `n` bytes.
+  sysipc_asio::loan blocking_loan(std::size_t n, error_code& ec) {
+    return block(detail::take_loan(n), ec);
+  }
+  sysipc_asio::loan blocking_loan(std::size_t n) { return block(detail::take_loan(n)); }
+
   /// Receives one message into `buffers`. @returns its size.
   template <typename MutableBufferSequence>
   std::size_t blocking_receive(const MutableBufferSequence& buffers, error_code& ec) {
@@ -323,6 +352,21 @@ public:
   template <typename ConstBufferSequence>
   auto send(const ConstBufferSequence& buffers, error_code& ec) {
     return start(detail::send_buffers<ConstBufferSequence>(buffers), detail::error_sink(ec));
+  }
+
+  /// Sends a message that was built in place, which is free again if it can't be sent.
+  auto send(sysipc_asio::loan&& l) {
+    return start(detail::send_loan(std::move(l)), detail::error_sink());
+  }
+  auto send(sysipc_asio::loan&& l, error_code& ec) {
+    return start(detail::send_loan(std::move(l)), detail::error_sink(ec));
+  }
+
+  /// Yields memory for a message of `n` bytes.
+  /** Waits, as a sending operation, until the peer or this side gives enough of it back. */
+  auto loan(std::size_t n) { return start(detail::take_loan(n), detail::error_sink()); }
+  auto loan(std::size_t n, error_code& ec) {
+    return start(detail::take_loan(n), detail::error_sink(ec));
   }
 
   /// Receives one message.
@@ -384,6 +428,23 @@ public:
   auto async_send(const ConstBufferSequence& buffers,
                   CompletionToken&& token = detail::default_token_t<executor_type>()) {
     return compose(detail::send_buffers<ConstBufferSequence>(buffers), token);
+  }
+
+  /// Sends a message that was built in place, which is free again if it can't be sent.
+  /** Signature: `void(error_code, std::size_t)`. */
+  template <asio::completion_token_for<void(error_code, std::size_t)> CompletionToken =
+                detail::default_token_t<executor_type>>
+  auto async_send(sysipc_asio::loan&& l,
+                  CompletionToken&& token = detail::default_token_t<executor_type>()) {
+    return compose(detail::send_loan(std::move(l)), token);
+  }
+
+  /// Memory for a message of `n` bytes. Signature: `void(error_code, loan)`.
+  template <asio::completion_token_for<void(error_code, sysipc_asio::loan)> CompletionToken =
+                detail::default_token_t<executor_type>>
+  auto async_loan(std::size_t n,
+                  CompletionToken&& token = detail::default_token_t<executor_type>()) {
+    return compose(detail::take_loan(n), token);
   }
 
   /// Receives into `buffers`. Signature: `void(error_code, std::size_t)`.

@@ -44,8 +44,8 @@ struct identity {
   std::uint64_t words_offset;
   std::uint64_t ring_offset;
   std::uint64_t ring_capacity;
-  std::uint64_t release_offset; ///< zero until the owner has a pool
-  std::uint64_t release_count;  ///< zero until the owner has a pool
+  std::uint64_t release_offset; ///< of the words in which the owner gives leases back
+  std::uint64_t release_count;
 };
 static_assert(offsetof(identity, magic) == 0);
 static_assert(offsetof(identity, abi_version) == 8);
@@ -73,7 +73,10 @@ struct counter_block {
 };
 static_assert(sizeof(counter_block) == block);
 
-/// Page 1: the words this side owns, each alone in its block.
+/// The leases of one pool that can be out at the same time.
+inline constexpr std::size_t release_count = 768;
+
+/// Page 1: the words this side owns, each alone in its block but for the last.
 struct words {
   alignas(block) word64 rx_head; ///< bytes of the peer's ring that I consumed
   alignas(block) word64 rx_arm;  ///< odd: I sleep until the peer commits a record
@@ -82,6 +85,9 @@ struct words {
   alignas(block) word32 state;   ///< `side_state`
   alignas(block) counter_block sent;
   alignas(block) counter_block received;
+  alignas(block) word64 reserved[16];
+  /// By lease of the peer's pool: the generation that I gave back last.
+  alignas(block) word32 release[release_count];
 };
 static_assert(offsetof(words, rx_head) == 0);
 static_assert(offsetof(words, rx_arm) == 128);
@@ -90,14 +96,34 @@ static_assert(offsetof(words, tx_tail) == 384);
 static_assert(offsetof(words, state) == 512);
 static_assert(offsetof(words, sent) == 640);
 static_assert(offsetof(words, received) == 768);
-static_assert(sizeof(words) == 896 && sizeof(words) <= page);
+static_assert(offsetof(words, release) == 1024);
+static_assert(sizeof(words) == page);
 
 /// What follows a commit word.
 enum class record_kind : std::uint32_t {
-  none = 0, ///< not committed yet
-  data = 1, ///< a message
-  end = 2,  ///< the owner sends no more; nothing follows
+  none = 0,  ///< not committed yet
+  data = 1,  ///< a message
+  end = 2,   ///< the owner sends no more; nothing follows
+  lease = 3, ///< a message that lies in the owner's pool: a `lease_record`
+  /// The beginning of a message in pieces: its size, u64, and bytes of it. One that was begun
+  /// before and has no `last` is abandoned.
+  first = 4,
+  more = 5, ///< more bytes of it
+  last = 6, ///< the rest of it
 };
+
+/// The payload of a record of kind `lease`.
+struct lease_record {
+  std::uint64_t offset; ///< in the pool, in bytes
+  std::uint64_t size;   ///< in bytes, at least 1
+  std::uint32_t id;     ///< below `release_count`
+  /// What to write to `words::release[id]` to give the lease back; never 0.
+  std::uint32_t generation;
+};
+static_assert(sizeof(lease_record) == 24);
+
+/// What precedes the bytes of the first piece.
+inline constexpr std::size_t piece_header = 8;
 
 inline constexpr std::size_t commit_word_size = 8;
 
@@ -115,6 +141,12 @@ constexpr std::size_t record_size(std::size_t length) noexcept {
 constexpr std::size_t max_payload(std::size_t capacity) noexcept {
   return capacity - 2 * commit_word_size;
 }
+
+/// Payloads in a pool start at multiples of it.
+inline constexpr std::size_t pool_alignment = line;
+/// Offsets and sizes inside a pool stay far from overflow.
+inline constexpr std::size_t max_pool_size =
+    sizeof(void*) == 8 ? std::size_t{1} << 40 : std::size_t{1} << 30;
 
 inline constexpr std::size_t min_ring_capacity = page;
 /// Lengths and positions inside the ring stay far from 32-bit overflow.

@@ -36,13 +36,39 @@ using admission_predicate = std::function<bool(const peer_credentials&)>;
 /// The default: the same effective user as this process, or root.
 bool same_user_or_root(const peer_credentials& peer) noexcept;
 
+/// Lets the library choose.
+inline constexpr std::size_t automatic_size = static_cast<std::size_t>(-1);
+
 /// How one side of a channel behaves. Nothing here has to match the peer.
 struct channel_options {
+  static constexpr std::size_t default_pool = std::size_t{sizeof(void*) == 8 ? 128U : 4U} << 20;
+
   /// The ring for what this side sends, in bytes; becomes a power of two. The
   /// listener bounds what connectors ask for.
   std::size_t send_capacity = 256 * 1024;
   /// The ring for what this side receives, in bytes; a wish to the peer.
   std::size_t receive_capacity = 256 * 1024;
+  /// The pool for the large messages that this side sends, in bytes; 0 for none. It takes memory
+  /// from the host as it needs it, and keeps it until the channel is closed.
+  std::size_t send_pool = default_pool;
+  /// The pool of the peer; a wish.
+  std::size_t receive_pool = default_pool;
+  /// Larger messages are sent by way of the pool, up to here in the ring itself; in bytes.
+  std::size_t inline_limit = automatic_size;
+  /// How many bytes of messages in the pool the peer may be behind in receiving. It may always be
+  /// two messages behind, whatever their size. What it received and still holds does not count.
+  std::size_t send_window = automatic_size;
+  /// The largest message that this side takes, in bytes. The peer's sends beyond it fail.
+  std::size_t max_message_size = std::size_t{64} << 20;
+  /// Messages in the pool at a time, those included that are still being built; 1 to 768.
+  std::size_t max_leases = 256;
+  /// Asks for huge pages for the pool. Where the host has none for shared memory
+  /// (/sys/kernel/mm/transparent_hugepage/shmem_enabled), it has ordinary ones.
+  bool huge_pages = false;
+  /// Takes all memory of the pool when the channel is opened, and maps that and the ring.
+  bool prefault = false;
+  /// Keeps the memory that this side owns from being swapped out; needs RLIMIT_MEMLOCK.
+  bool lock_memory = false;
   wait_policy policy = wait_policy::adaptive;
   /// `symmetric` forces the fences that work without membarrier(2); the channel
   /// is asymmetric only if both sides want and can.
@@ -74,6 +100,8 @@ struct listen_options {
   std::size_t max_pending = 64;
   /// The largest ring that a connector gets, in bytes.
   std::size_t max_capacity = 16 * 1024 * 1024;
+  /// The largest pool that a connector gets, either way, in bytes.
+  std::size_t max_pool = std::size_t{1} << 30;
   int backlog = 128;
   /// Asked about each connector; empty means same_user_or_root().
   admission_predicate admit{};

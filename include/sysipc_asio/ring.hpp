@@ -24,6 +24,7 @@ enum class ring_status : std::uint8_t {
   would_block,       ///< full for the producer, empty for the consumer
   message_size,      ///< the message is larger than the ring or than the buffer
   end,               ///< the producer finished the ring and everything is consumed
+  no_memory,         ///< of a channel: for a message in pieces, which stays
   protocol_violation ///< the peer wrote what the layout forbids; permanent
 };
 
@@ -94,6 +95,19 @@ public:
   /** Precondition: prepare(m) with `m >= n` succeeded and nothing came after. */
   void commit(std::size_t n) noexcept { publish(n); }
 
+  /// As commit(), of a record that is not a whole message by itself.
+  void commit(layout::record_kind kind, std::size_t n) noexcept { publish(n, kind); }
+
+  /// True if the consumer has said that it consumed what was produced before `position`.
+  /** False when reserve() gives an error. */
+  bool consumed(std::uint64_t position) noexcept {
+    const auto known = [&] { return tail_ - cached_head_ <= tail_ - position; };
+    if (known()) [[likely]]
+      return true;
+    const ring_status status = reserve_slowly(0);
+    return (status == ring_status::ok || status == ring_status::would_block) && known();
+  }
+
   /// True if a message of `n` bytes would fit now; otherwise why not.
   ring_status reserve(std::size_t n) noexcept {
     const std::uint64_t after = tail_ + layout::record_size(n) + layout::commit_word_size;
@@ -134,11 +148,11 @@ private:
     commit_word_at(tail_).store(word, std::memory_order_release);
   }
 
-  void publish(std::size_t n) noexcept {
+  void publish(std::size_t n, layout::record_kind kind = layout::record_kind::data) noexcept {
     const std::uint64_t next = tail_ + layout::record_size(n);
     // The sentinel first: whoever sees this record must find the next one empty.
     commit_word_at(next).store(0, std::memory_order_relaxed);
-    store_commit_word(layout::commit_word(layout::record_kind::data, n));
+    store_commit_word(layout::commit_word(kind, n));
     tail_ = next;
     // The lines there were read by the consumer a lap ago: asking for them back early
     // keeps stores from queueing up behind them. Two of them, since records of 72 bytes
@@ -202,6 +216,7 @@ public:
   /// A message in place, not yet popped.
   struct record {
     ring_status status = ring_status::would_block;
+    layout::record_kind kind = layout::record_kind::none;
     std::span<const std::byte> payload{};
   };
 
@@ -227,6 +242,12 @@ public:
     return commit_word_here().load(std::memory_order_relaxed) != 0 || violated_;
   }
 
+  /// True if the next record is a whole message by itself. One load.
+  bool message_ready() const noexcept {
+    const std::uint64_t word = commit_word_here().load(std::memory_order_relaxed);
+    return word >> 32 == static_cast<std::uint32_t>(layout::record_kind::data) && !violated_;
+  }
+
   /// As ready(), for one who waits for nothing but the next message.
   /**
    * Has the line that follows come here, too, so that a message on two lines is read
@@ -243,9 +264,21 @@ public:
   /// The next message, left where it is.
   /**
    * The payload is shared memory: a hostile peer can change it while it is
-   * read. Copy what is to be checked before it is checked, or use try_pop().
+   * read. Copy it before it is checked, or use try_pop().
+   *
+   * Here only whole messages are allowed; channels look with peek_record().
    */
   record peek() noexcept {
+    const record r = peek_record();
+    if (r.status == ring_status::ok && r.kind != layout::record_kind::data) [[unlikely]] {
+      violated_ = true;
+      return {ring_status::protocol_violation};
+    }
+    return r;
+  }
+
+  /// The next record of whatever kind, left where it is.
+  record peek_record() noexcept {
     // Acquire: pairs with the release store of the commit word in the producer.
     const std::uint64_t word = commit_word_here().load(std::memory_order_acquire);
     if (word == 0 && !violated_) {
@@ -254,14 +287,16 @@ public:
       found_empty_at_ = head_;
       return {};
     }
+    using enum layout::record_kind;
     const auto kind = static_cast<layout::record_kind>(word >> 32);
     const std::size_t length = static_cast<std::uint32_t>(word);
-    if (kind == layout::record_kind::data && length <= max_message_size() && !violated_) [[likely]]
-      return {ring_status::ok, {ring_ + (head_ & mask_) + layout::commit_word_size, length}};
-    if (kind == layout::record_kind::end && length == 0 && !violated_)
-      return {ring_status::end, {}};
+    if ((kind == data || (kind >= lease && kind <= last)) && length <= max_message_size() &&
+        !violated_) [[likely]]
+      return {ring_status::ok, kind, {ring_ + (head_ & mask_) + layout::commit_word_size, length}};
+    if (kind == end && length == 0 && !violated_)
+      return {ring_status::end, kind};
     violated_ = true;
-    return {ring_status::protocol_violation, {}};
+    return {ring_status::protocol_violation};
   }
 
   /// The payload of the next message, or nothing. See peek() for the caveat.

@@ -73,6 +73,11 @@ public:
   /// Closes the memfd; the mapping stays.
   void close_handle() noexcept { fd_.reset(); }
 
+  /// Has each page mapped now, not when it is touched first, as far as the host can.
+  void prefault() noexcept;
+  /// Keeps it from being swapped out. @param ec `no_memory` beyond RLIMIT_MEMLOCK
+  void lock(error_code& ec) noexcept;
+
   layout::words& words() const noexcept {
     return *reinterpret_cast<layout::words*>(mapping_.data() + layout::page);
   }

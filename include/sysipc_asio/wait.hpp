@@ -26,7 +26,7 @@ enum class wait_policy : std::uint8_t {
 enum class wait_type : unsigned char {
   /// There is a message to receive, or there will be none any more.
   wait_receive,
-  /// The message that was refused last, or else the smallest, would fit; or
+  /// The message or the loan that was refused last, or else the smallest, would fit; or
   /// sending has become impossible.
   wait_send
 };

@@ -4,6 +4,7 @@
 #ifndef SYSIPC_ASIO_DETAIL_CHANNEL_IMPL_HPP
 #define SYSIPC_ASIO_DETAIL_CHANNEL_IMPL_HPP
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/error.hpp>
@@ -13,6 +14,8 @@
 #include <sysipc_asio/detail/crowd.hpp>
 #include <sysipc_asio/detail/endpoint.hpp>
 #include <sysipc_asio/detail/fork_guard.hpp>
+#include <sysipc_asio/detail/peer_memory.hpp>
+#include <sysipc_asio/detail/send_pool.hpp>
 #include <sysipc_asio/error.hpp>
 #include <sysipc_asio/ring.hpp>
 #include <sysipc_asio/statistics.hpp>
@@ -45,7 +48,10 @@ public:
 
   void hang_up() noexcept;
 
-  void arm() noexcept { arm_.arm(gate_.mode()); }
+  void arm() noexcept {
+    roused_before_.store(rouses_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    arm_.arm(gate_.mode());
+  }
   void disarm() noexcept { arm_.disarm(); }
   bool armed() const noexcept { return arm_.armed(); }
   /// An odd value that the peer has not kicked yet, and that no operation takes back.
@@ -68,6 +74,11 @@ public:
   void cancel() noexcept;
   /// Has a sleeper look again.
   void rouse() noexcept;
+  /// True if rouse() was called since arm(): there may have been no sleeper yet.
+  bool roused() const noexcept {
+    return rouses_.load(std::memory_order_relaxed) !=
+           roused_before_.load(std::memory_order_relaxed);
+  }
 
   /// False when the operation should go through the scheduler once.
   bool take_turn() noexcept {
@@ -122,6 +133,8 @@ private:
   bool always_kick_;
   std::atomic<bool> busy_{false};
   std::atomic<unsigned> cancellations_{0};
+  std::atomic<unsigned> rouses_{0};
+  std::atomic<unsigned> roused_before_{0};
   std::atomic<unsigned> turns_{0}; ///< the other direction may restart them
   std::atomic<std::thread::id> thread_{};
   unsigned yields_ = 0;
@@ -134,13 +147,21 @@ private:
 /// The sending half.
 class outbound : public direction {
 public:
-  outbound(asio::any_io_executor executor, endpoint& e, const channel_options& options);
+  outbound(asio::any_io_executor executor, peer_memory& memory, endpoint& e,
+           const channel_options& options);
 
   ring_producer ring;
+  send_pool_ptr pool; ///< may be null
+  /// Larger messages go into the pool if they can.
+  std::size_t inline_limit;
+  /// What the peer takes.
+  std::size_t max_message;
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
   /// The size that did not fit last; what async_wait(wait_send) waits for.
   std::size_t wanted = 0;
+  /// The loan that was not to be had, if it was that; at least 1.
+  std::size_t wanted_loan = 0;
 
   void pushed(channel_impl& channel, std::size_t n) noexcept {
     ++messages;
@@ -148,7 +169,42 @@ public:
     wake_peer(channel);
   }
 
-  bool ready() noexcept { return ring.reserve(wanted) != ring_status::would_block; }
+  /// How a message of `n` bytes goes, if there is no lack of anything.
+  enum class way : std::uint8_t { in_ring, in_pool, in_pieces };
+  way way_for(std::size_t n) const noexcept {
+    if (n <= inline_limit)
+      return way::in_ring;
+    if (pool && n <= pool->max_block())
+      return way::in_pool;
+    return n <= ring.max_message_size() ? way::in_ring : way::in_pieces;
+  }
+
+  /// The room that the next piece of a message must find, of which `left` bytes remain.
+  std::size_t piece_room(std::size_t left) const noexcept {
+    return std::min(left + layout::piece_header, ring.capacity() / 4);
+  }
+
+  /// True if the peer must receive some of what lies in the pool before more is put there.
+  bool window_full() noexcept { return !ring.consumed(window_start_); }
+
+  /// True if an attempt to send `n` bytes, of which so many have been, would get on.
+  bool would_get_on(std::size_t n, std::size_t sent) noexcept;
+  bool ready() noexcept {
+    return wanted_loan != 0 ? could_loan(wanted_loan) : would_get_on(wanted, 0);
+  }
+  /// What a sender would hear now even of a message that always fits: `ok` or an error.
+  ring_status ring_error() noexcept {
+    const ring_status status = ring.reserve(0);
+    return status == ring_status::would_block ? ring_status::ok : status;
+  }
+  /// True unless a block for `n` bytes must be waited for.
+  bool could_loan(std::size_t n) noexcept {
+    return !pool || (!window_full() && pool->could_take(n)) || ring_error() != ring_status::ok;
+  }
+
+  /// Sends what lies in a block of the pool, once the ring has room for it.
+  void push_block(channel_impl& channel, send_pool::block& block) noexcept;
+
   void pace() noexcept { cpu_relax(); }
   void before_sleep(channel_impl& channel) noexcept;
   direction_statistics stats() const noexcept {
@@ -156,18 +212,59 @@ public:
   }
 
 private:
+  /// Of the window of messages in the pool that the peer has not received: two halves, each
+  /// of which is full when it has so many bytes. The ring's positions where the older one
+  /// begins and ends, and what the younger one has.
+  std::size_t half_window_;
+  std::uint64_t window_start_ = 0;
+  std::uint64_t window_middle_ = 0;
+  std::size_t in_younger_half_ = 0;
   layout::counter_block* counters_;
 };
 
 /// The receiving half.
 class inbound : public direction {
 public:
-  inbound(asio::any_io_executor executor, endpoint& e, const channel_options& options);
+  inbound(asio::any_io_executor executor, peer_memory& memory, endpoint& e,
+          const channel_options& options);
 
   ring_consumer ring;
+  /// What this side takes.
+  std::size_t max_message;
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
   std::uint64_t announcements = 0;
+
+  /// The next message, left where it is: in the ring, in the peer's pool, or put together here.
+  /** It is there until consumed(); its kind says where: `data`, `lease` or `last`. */
+  ring_consumer::record next(channel_impl& channel) noexcept {
+    const ring_consumer::record r = ring.peek_record();
+    if (r.kind == layout::record_kind::data) [[likely]]
+      return r;
+    return settle(channel, r);
+  }
+
+  /// What to give back after a message of kind `lease`; to be asked for before consumed().
+  lease take_lease(channel_impl& channel) noexcept;
+  /// The message of kind `last`.
+  std::unique_ptr<std::byte[]> take_assembled() noexcept { return std::move(assembled_); }
+
+  /// The message that next() showed is no longer needed.
+  void consumed(channel_impl& channel, const ring_consumer::record& r) noexcept {
+    if (r.kind == layout::record_kind::data) [[likely]]
+      ring.pop_front(r.payload.size());
+    else
+      pop_large(r.kind);
+    popped(channel, r.payload.size());
+  }
+
+  /// True if next() would not give `would_block`.
+  bool ready(channel_impl& channel) noexcept {
+    return ring.message_ready() ||
+           (ring.ready() && next(channel).status != ring_status::would_block);
+  }
+  /// As ready(), see ring_consumer::look().
+  bool look(channel_impl& channel) noexcept { return ring.look() && ready(channel); }
 
   void popped(channel_impl& channel, std::size_t n) noexcept {
     ++messages;
@@ -196,7 +293,17 @@ private:
   static constexpr std::size_t laps_between_checks = 16;
 
   void check_peer(channel_impl& channel) noexcept;
+  ring_consumer::record settle(channel_impl& channel, ring_consumer::record r) noexcept;
+  ring_consumer::record violation() noexcept;
+  /// Copies what there is of a message in pieces. False if it can't be: `status` says why.
+  bool assemble(const ring_consumer::record& r, ring_status& status) noexcept;
+  void pop_large(layout::record_kind kind) noexcept;
 
+  layout::lease_record lease_{};
+  std::size_t last_piece_ = 0;
+  std::unique_ptr<std::byte[]> assembled_;
+  std::size_t total_ = 0;
+  std::size_t have_ = 0;
   std::uint64_t announced_ = 0;
   std::uint64_t next_check_;
   bool peer_gone_ = false;
@@ -211,8 +318,15 @@ public:
   channel_impl(asio::any_io_executor executor, endpoint&& e, const channel_options& options);
   ~channel_impl();
 
+private:
+  /// Before the directions, which refer to it.
+  std::shared_ptr<peer_memory> memory_;
+
+public:
   outbound out;
   inbound in;
+
+  const std::shared_ptr<peer_memory>& memory() const noexcept { return memory_; }
 
   condition state() const noexcept {
     return static_cast<condition>(condition_.load(std::memory_order_acquire));
@@ -239,8 +353,6 @@ public:
   bool peer_says_closed() const noexcept;
 
 private:
-  segment own_;
-  peer_segment peer_;
   peer_credentials credentials_;
   sysipc_asio::backend backend_;
   fence_mode fences_;

@@ -122,7 +122,7 @@ public:
       return true;
     }
     if (!side.take_turn()) [[unlikely]] {
-      gives_way_ = channel_->state() < condition::closed && operation_.ready(*channel_);
+      gives_way_ = channel_->state() < condition::closed && operation_.at_once(*channel_);
       if (!gives_way_)
         progress_.emplace(side, true);
       return false;

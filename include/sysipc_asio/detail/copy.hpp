@@ -35,6 +35,9 @@ inline void copy_bytes(void* to, const void* from, std::size_t n) noexcept {
     std::memcpy(d, s, n);
 }
 
+/// Copies `n` bytes to memory whose lines another core has read: see doc/tuning.md.
+void copy_for_reader(void* to, const void* from, std::size_t n) noexcept;
+
 /// Asks for the ownership of a line that will be written soon.
 inline void prefetch_for_write(const void* p) noexcept {
 #if defined(__x86_64__) || defined(__i386__)
@@ -51,16 +54,34 @@ inline void prefetch_for_read(const void* p) noexcept {
 }
 
 /// Gathers the `n` bytes of a constant buffer sequence.
-template <typename ConstBufferSequence>
+template <auto Copy = &copy_bytes, typename ConstBufferSequence>
 void copy_from_buffers(std::byte* to, const ConstBufferSequence& buffers, std::size_t n) noexcept {
   if constexpr (std::is_convertible_v<const ConstBufferSequence&, asio::const_buffer>) {
-    copy_bytes(to, asio::const_buffer(buffers).data(), n);
+    Copy(to, asio::const_buffer(buffers).data(), n);
     return;
   }
   auto it = asio::buffer_sequence_begin(buffers);
   const auto last = asio::buffer_sequence_end(buffers);
   for (; it != last && n != 0; ++it) {
     const asio::const_buffer part(*it);
+    const std::size_t size = part.size() < n ? part.size() : n;
+    Copy(to, part.data(), size);
+    to += size;
+    n -= size;
+  }
+}
+
+/// As above, leaving out the first `skip` bytes.
+template <typename ConstBufferSequence>
+void copy_from_buffers(std::byte* to, const ConstBufferSequence& buffers, std::size_t n,
+                       std::size_t skip) noexcept {
+  auto it = asio::buffer_sequence_begin(buffers);
+  const auto last = asio::buffer_sequence_end(buffers);
+  for (; it != last && n != 0; ++it) {
+    asio::const_buffer part(*it);
+    const std::size_t past = part.size() < skip ? part.size() : skip;
+    part += past;
+    skip -= past;
     const std::size_t size = part.size() < n ? part.size() : n;
     copy_bytes(to, part.data(), size);
     to += size;

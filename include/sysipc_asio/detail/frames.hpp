@@ -16,8 +16,8 @@
 /**
  *     connector                              listener
  *       hello                          ->
- *                                      <-    welcome + segment, data, space
- *       attach + segment, data, space  ->
+ *                                      <-    welcome + segment, data, space, pool
+ *       attach + segment, data, space, pool  ->
  *                                      <-    ready
  *
  * `reject` may take the place of any of the listener's. doc/layout.md has the rules.
@@ -38,7 +38,8 @@ enum class reject_reason : std::uint32_t {
 inline constexpr std::uint32_t frame_magic = 0x4950'5953; // "SYPI"
 /// A newer version may send longer frames; what is beyond the known fields is ignored.
 inline constexpr std::size_t max_frame_size = 256;
-inline constexpr std::size_t frame_descriptors = 3;
+/// Segment, data, space, pool.
+inline constexpr std::size_t frame_descriptors = 4;
 
 inline constexpr std::uint32_t feature_asymmetric_fences = 1;
 
@@ -58,8 +59,11 @@ struct hello_frame {
   std::uint64_t receive_capacity = 0; ///< for the listener's ring, wanted
   std::int32_t only_cpu = -1;
   std::uint32_t reserved = 0;
+  std::uint64_t send_pool = 0;        ///< for the connector's pool, wanted
+  std::uint64_t receive_pool = 0;     ///< for the listener's pool, wanted
+  std::uint64_t max_message_size = 0; ///< that the connector takes
 };
-static_assert(sizeof(hello_frame) == 40);
+static_assert(sizeof(hello_frame) == 64);
 
 struct welcome_frame {
   static constexpr frame_type type = frame_type::welcome;
@@ -71,8 +75,11 @@ struct welcome_frame {
   std::uint64_t listener_capacity = 0;  ///< granted
   std::int32_t only_cpu = -1;
   std::uint32_t reserved = 0;
+  std::uint64_t connector_pool = 0;   ///< granted; 0 for none
+  std::uint64_t listener_pool = 0;    ///< granted; 0 for none
+  std::uint64_t max_message_size = 0; ///< that the listener takes
 };
-static_assert(sizeof(welcome_frame) == 40);
+static_assert(sizeof(welcome_frame) == 64);
 
 struct attach_frame {
   static constexpr frame_type type = frame_type::attach;
@@ -136,7 +143,7 @@ private:
   std::size_t descriptor_count_ = 0;
 };
 
-/// Sends a frame with descriptors. Never blocks.
+/// Sends a frame with those of the descriptors that are not negative. Never blocks.
 void send_frame(int socket, std::span<const std::byte> frame,
                 std::initializer_list<int> descriptors, error_code& ec);
 

@@ -53,9 +53,20 @@ protected:
 
   void check_peer(const admission_predicate& admit, error_code& ec);
   /// The peer's segment, and its bells if they are pipes, from an `attach` or `welcome`.
-  void attach_peer(std::size_t ring_capacity, error_code& ec);
+  void attach_peer(std::size_t ring_capacity, std::size_t peers_pool, error_code& ec);
+  /// The peer's pool, of the descriptor at that place; none if `size` is 0.
+  void attach_pool(std::size_t place, std::size_t size, error_code& ec);
+  /// What this side has made; of the driver's channel, `endpoint` is the peer's.
+  template <typename Frame>
+  void send_with_descriptors(const Frame& frame, int endpoint, error_code& ec) {
+    send_frame(socket(), frame,
+               {endpoint, result_.own.native_handle(), result_.data_kick.reading_end(),
+                result_.space_kick.reading_end(),
+                result_.pool ? result_.pool->native_handle() : -1},
+               ec);
+  }
   /// As much of `half` as make_own_half() made.
-  void adopt(endpoint half) noexcept;
+  void adopt(endpoint half, const channel_options& options, error_code& ec) noexcept;
   void agree(bool fences, std::int32_t peer_only_cpu) noexcept;
   virtual void fail(const error_code& ec) noexcept;
 

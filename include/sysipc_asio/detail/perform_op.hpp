@@ -89,9 +89,9 @@ public:
       return run(self);
     case stage::sleeping:
       wake(*channel_, operation_);
-      // A cancellation that came after the wake-up counts, too. A violation found
-      // by the other direction cancels the wait only to have it look again.
-      if ((ec && channel_->state() != condition::violated) || is_cancelled(self))
+      // A cancellation that came after the wake-up counts, too. direction::rouse()
+      // cancels the wait only to have it look again.
+      if ((ec && ec != asio::error::operation_aborted) || is_cancelled(self))
         wait_.next = wait_.machine.cancelled();
       else
         wait_.next = wait_.machine.woken();
@@ -178,8 +178,8 @@ private:
     const std::shared_ptr<channel_impl> keep = channel_; // `self` may be gone at once
     direction& mine = side();
     mine.async_sleep(std::move(self));
-    // A violation that the other direction found just before found no sleeper to rouse.
-    if (keep->state() == condition::violated)
+    // Who wanted to rouse it just before found no sleeper.
+    if (mine.roused())
       mine.rouse();
   }
 
