@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <boost/json/object.hpp>
 #include <iterator>
-#include <sysipc_asio/layout.hpp>
 
 /// Large messages one way, each written anew: bytes per second at the receiver.
 namespace bench {
@@ -18,8 +17,6 @@ namespace bench {
 extern const benchmark payload_benchmark;
 
 namespace {
-
-namespace layout = sysipc_asio::layout;
 
 #ifdef SYSIPC_BENCH_ZMQ
 constexpr factory zmq = zmq_payload;
@@ -44,9 +41,7 @@ struct carrier {
 
 constexpr carrier carriers[] = {
     {"send", channel_payload, {}, "payload_fill_copy"},
-    {"loan", nullptr,
-     "needs large messages, built in place by the sender, which the library does not have yet",
-     "payload_in_place"},
+    {"loan", channel_loan_payload, {}, "payload_in_place"},
     {"zmq", zmq, not_in_this_build, {}},
     {"nng", nng, not_in_this_build, {}},
     {"uds", uds_payload, {}, {}},
@@ -54,23 +49,6 @@ constexpr carrier carriers[] = {
 
 constexpr std::string_view names[] = {carriers[0].name, carriers[1].name, carriers[2].name,
                                       carriers[3].name, carriers[4].name};
-
-/// The ring that was chosen, or else one for four messages, or the largest that there is.
-std::size_t capacity_for(const plan& p, std::size_t size) {
-  const std::size_t enough = 4 * layout::record_size(size) + layout::commit_word_size;
-  const std::size_t wanted =
-      p.capacity_chosen ? p.common.capacity : std::max(p.common.capacity, enough);
-  return layout::make_geometry(wanted, layout::page).ring_capacity;
-}
-
-std::string why_not(const carrier& c, const settings& s) {
-  if (c.make == nullptr)
-    return std::string(c.missing);
-  if (c.make == channel_payload && s.size > layout::max_payload(s.capacity))
-    return "needs large messages: " + std::to_string(s.size) + " bytes do not fit a ring of " +
-           std::to_string(s.capacity);
-  return {};
-}
 
 measurement prepare(const plan& p, const carrier& c, std::size_t size, receiver_kind receiver) {
   constexpr std::uint64_t usual_bytes = std::uint64_t(1) << 30;
@@ -81,13 +59,13 @@ measurement prepare(const plan& p, const carrier& c, std::size_t size, receiver_
   m.used = p.common;
   m.used.size = size;
   m.used.receiver = receiver;
-  m.used.capacity = capacity_for(p, size);
   m.used.count = p.messages.value_or(count_for(usual_bytes, size));
   m.used.warmup = p.warmup.value_or(warmup_for(m.used.count));
   m.make = c.make;
   m.main = millions_per_second;
   m.repeat = p.repeat_or(usual_repeat);
-  m.unsupported = why_not(c, m.used);
+  if (c.make == nullptr)
+    m.unsupported = c.missing;
   return m;
 }
 
@@ -129,7 +107,7 @@ void print(std::ostream& out, const plan& p, const std::vector<measurement>& all
 
 void identify(boost::json::object& o, const measurement& m) {
   o["transport"] = m.name;
-  if (m.name == "send")
+  if (m.name == "send" || m.name == "loan")
     identify_channel(o, m);
   o["receiver"] = name_of(m.used.receiver);
   o["size"] = m.used.size;

@@ -231,7 +231,7 @@ std::chrono::duration<double> parse_seconds(std::string_view option, std::string
 struct texts {
   std::string kind;
   std::string transports = "all";
-  std::string policy, fence, backend, size, capacity, cpus;
+  std::string policy, fence, backend, size, capacity, inline_limit, cpus;
   std::string receiver;                                            // empty: both
   std::string repeat, messages, rounds, warmup, duration, seconds; // empty: depends
 };
@@ -274,7 +274,10 @@ po::options_description describe_options(texts& t, command& result) {
       "how much of a message the receiver reads, of payload and its limits: sampled (a few "
       "bytes) or full; both by default");
   add("capacity", po::value(&t.capacity)->default_value("262144")->value_name("BYTES"),
-      "size of each ring; unless it is given, payload has rings for four messages");
+      "size of each ring");
+  add("inline-limit", po::value(&t.inline_limit)->value_name("BYTES"),
+      "of channels: larger messages are sent by way of the pool; the channel's own choice by "
+      "default");
   add("cpus", po::value(&t.cpus)->default_value("0,1")->value_name("A,B"),
       "where the two processes run");
   add("json", po::value(&result.json)->value_name("FILE"),
@@ -310,6 +313,8 @@ void parse_settings(settings& s, const texts& t) {
                                     sysipc_asio::backend::interprocess});
   s.capacity =
       parse_number("capacity", t.capacity, layout::min_ring_capacity, layout::max_ring_capacity);
+  if (!t.inline_limit.empty())
+    s.inline_limit = parse_number("inline-limit", t.inline_limit, 0, layout::max_ring_capacity);
   s.cpus = parse_cpus(t.cpus);
 }
 
@@ -374,7 +379,6 @@ command parse_command_line(int argc, const char* const* argv) {
   p.sizes_chosen = !given["size"].defaulted();
   if (!p.sizes_chosen && !result.report.empty())
     p.sizes = {8, 64, 512, 4096, 65536}; // for the charts by size
-  p.capacity_chosen = !given["capacity"].defaulted();
   if (!t.receiver.empty())
     p.receivers = {parse_receiver(t.receiver)};
   parse_amounts(p, t);

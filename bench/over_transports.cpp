@@ -15,7 +15,7 @@ void check_size(const plan& p, const subject& what, std::size_t size) {
   namespace layout = sysipc_asio::layout;
   const auto capacity = layout::make_geometry(p.common.capacity, layout::page).ring_capacity;
   std::ostringstream s;
-  if (what.kind != family::foreign && size > layout::max_payload(capacity))
+  if (what.kind == family::ring && size > layout::max_payload(capacity))
     s << "--size " << size << " does not fit into a ring of " << capacity
       << " bytes (--capacity); the most is " << layout::max_payload(capacity);
   else if (size > what.max_size)
@@ -92,6 +92,11 @@ void identify_rings(boost::json::object& o, const measurement& m) {
   o["capacity"] = m.used.capacity;
 }
 
+void identify_inline_limit(boost::json::object& o, const measurement& m) {
+  if (m.used.inline_limit != sysipc_asio::automatic_size)
+    o["inline_limit"] = m.used.inline_limit;
+}
+
 } // namespace
 
 sysipc_asio::backend backend_of(const measurement& m) noexcept {
@@ -112,12 +117,15 @@ void identify_channel(boost::json::object& o, const measurement& m) {
   o["backend"] = name_of(backend_of(m));
   o["policy"] = name_of(m.used.policy);
   identify_rings(o, m);
+  identify_inline_limit(o, m);
 }
 
 void identify_transport(boost::json::object& o, const measurement& m) {
   identify_policy(o, m);
   if (m.transport->kind != family::foreign)
     identify_rings(o, m);
+  if (m.transport->kind == family::channel)
+    identify_inline_limit(o, m);
   o["size"] = m.used.size;
 }
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-/// Large messages through a channel, from a buffer into a buffer.
+/// Large messages through a channel: copied from a buffer, or built in place; read in place.
 namespace bench {
 namespace {
 
@@ -27,15 +27,21 @@ asio::awaitable<void> send(channel& ch, const settings& s) {
   }
 }
 
+asio::awaitable<void> send_loans(channel& ch, const settings& s) {
+  for (std::uint64_t i = 0; i != s.warmup + s.count; ++i) {
+    sysipc_asio::loan l = co_await ch.loan(s.size);
+    fill_payload(l.bytes(), i);
+    co_await ch.send(std::move(l));
+  }
+}
+
 asio::awaitable<void> receive(channel& ch, const settings& s, side_report& report) {
-  std::vector<std::byte> message(s.size);
-  const asio::mutable_buffer in(message.data(), message.size());
   auto start = round_trips::clock::now();
   for (std::uint64_t i = 0; i != s.warmup + s.count; ++i) {
     if (i == s.warmup)
       start = round_trips::clock::now();
-    const std::size_t n = co_await ch.receive(in);
-    read_payload(std::span(message).first(n), s.size, i, s.receiver);
+    const sysipc_asio::message m = co_await ch.receive();
+    read_payload(m.bytes(), s.size, i, s.receiver);
   }
   report.per_second = rate_since(start, s.count);
 }
@@ -45,12 +51,10 @@ side_of_channel open(unique_fd socket, const settings& s, role as) {
   return {std::move(socket), s, as, sysipc_asio::layout::min_ring_capacity};
 }
 
-} // namespace
-
-workload channel_payload(const settings& s) {
-  return {[s](unique_fd socket) {
+workload payload(const settings& s, asio::awaitable<void> (*sender)(channel&, const settings&)) {
+  return {[s, sender](unique_fd socket) {
             side_of_channel own = open(std::move(socket), s, role::first);
-            run_coroutine(own.context, send(own.ch, s));
+            run_coroutine(own.context, sender(own.ch, s));
             return own.report();
           },
           [s](unique_fd socket) {
@@ -59,6 +63,16 @@ workload channel_payload(const settings& s) {
             run_coroutine(own.context, receive(own.ch, s, report));
             return report;
           }};
+}
+
+} // namespace
+
+workload channel_payload(const settings& s) {
+  return payload(s, send);
+}
+
+workload channel_loan_payload(const settings& s) {
+  return payload(s, send_loans);
 }
 
 } // namespace bench

@@ -35,8 +35,7 @@ struct plan {
   bool transports_chosen = false;           ///< by name, so that a wrong one is a mistake
   std::vector<std::string> transport_names; ///< all of them if empty
   std::vector<std::size_t> sizes{64};
-  bool sizes_chosen = false;    ///< else a benchmark may have its own
-  bool capacity_chosen = false; ///< likewise
+  bool sizes_chosen = false; ///< else a benchmark may have its own
   std::vector<receiver_kind> receivers{receiver_kind::sampled, receiver_kind::full};
   settings common{}; ///< but for the size
   std::optional<std::uint64_t> messages;

@@ -40,6 +40,7 @@ struct settings {
   std::uint64_t count = 0;           ///< messages or round trips that are measured
   std::uint64_t warmup = 0;          ///< as many before them that are not
   std::size_t capacity = 256 * 1024; ///< of each ring, in bytes
+  std::size_t inline_limit = sysipc_asio::automatic_size; ///< of channels, in bytes
   sysipc_asio::wait_policy policy = sysipc_asio::wait_policy::adaptive;
   sysipc_asio::fence_mode fences = sysipc_asio::fence_mode::asymmetric;
   sysipc_asio::backend backend = sysipc_asio::backend::automatic;

@@ -18,6 +18,10 @@ namespace bench {
 inline sysipc_asio::channel_options channel_options_for(const settings& s) {
   sysipc_asio::channel_options result;
   result.send_capacity = result.receive_capacity = s.capacity;
+  result.inline_limit = s.inline_limit;
+  // Room for some of the largest that is sent.
+  result.send_pool = result.receive_pool = std::max(result.send_pool, 4 * s.size);
+  result.max_message_size = std::max(result.max_message_size, s.size);
   result.policy = s.policy;
   result.fences = s.fences;
   if (s.spin) {

@@ -88,6 +88,7 @@ workload lockfree_spsc_throughput(const settings& s);
 workload payload_in_place(const settings& s);
 workload payload_fill_copy(const settings& s);
 workload channel_payload(const settings& s);
+workload channel_loan_payload(const settings& s);
 workload uds_payload(const settings& s);
 workload zmq_payload(const settings& s);
 workload nng_payload(const settings& s);

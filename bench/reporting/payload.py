@@ -34,7 +34,7 @@ def _section(results, receiver):
     rows = results.of("payload", receiver=receiver)
     absent = results.unsupported("payload", receiver=receiver)
     ours = sorted(rows + absent, key=lambda row: order(row["transport"]))
-    name = names(ours, others=("policy", "backend", "fence"))  # the capacity follows from the size
+    name = names(ours)
     limits = _limits(results, receiver=receiver)
     parts = [_table(receiver, ours, rows, absent, limits, name)]
     title = f"Large messages, {RECEIVERS[receiver]}"

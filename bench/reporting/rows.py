@@ -30,6 +30,7 @@ FIGURE = re.compile(r"_(ns|us|per_s|percent)$|^vs_|^kicks|^sleeps$")
 COUNTS = {
     "size",
     "capacity",
+    "inline_limit",
     "slots",
     "spin_limit",
     "silence_ms",

@@ -88,7 +88,7 @@ def order(transport):
     return ORDER.index(transport) if transport in ORDER else len(ORDER)
 
 
-def names(rows, main="transport", others=("policy", "backend", "fence", "capacity")):
+def names(rows, main="transport", others=("policy", "backend", "fence", "capacity", "inline_limit")):
     """A function from a row to its name: `main`, and in brackets what tells it apart from those
     of `rows` that have the same."""
     values = {}
