@@ -48,7 +48,7 @@ start_server() {
 }
 
 echo "usage"
-for program in echo_server latency_client bridge; do
+for program in echo_server latency_client bridge frames; do
   expect 0 "$bin/$program" --help
   expect 2 "$bin/$program"
   expect 2 "$bin/$program" --no-such-option
@@ -58,7 +58,10 @@ expect 2 "$bin/echo_server" --tcp 127.0.0.1:70000
 expect 2 "$bin/latency_client" --name x --tcp 127.0.0.1:1
 expect 2 "$bin/latency_client" --name x --rounds -1
 expect 2 "$bin/latency_client" --name x --size many
+expect 2 "$bin/frames" --serve x --watch y
+expect 2 "$bin/frames" --serve x --mib 0
 expect 1 "$bin/latency_client" --name "$name-nobody"
+expect 1 "$bin/frames" --watch "$name-nobody"
 expect 1 "$bin/latency_client" --unix "$work/nobody"
 
 echo "one event loop, three kinds of clients"
@@ -106,6 +109,24 @@ port=$(grep -Eo '[0-9]+$' "$work/bridge" | tail -1)
 expect 0 "$bin/latency_client" --tcp "127.0.0.1:$port" --rounds 1000
 kill -TERM "$bridge"
 wait "$bridge" || fail "the bridge did not end cleanly"
+
+echo "frames"
+"$bin/frames" --serve "$name-frames" --frames 60 --mib 1 --pool-mib 8 --interval-us 500 >"$work/camera" &
+camera=$!
+servers+=("$camera")
+wait_for "serving" "$work/camera" "$camera"
+"$bin/frames" --watch "$name-frames" --hold 6 --pause-us 20000 >"$work/slow" &
+slow=$!
+expect 0 "$bin/frames" --watch "$name-frames" --hold 3
+cp "$work/out" "$work/fast"
+wait "$slow" || fail "the slow watcher failed"
+for watcher in slow fast; do # frames: N seen, N shared, N dropped, ...
+  read -r _ seen _ shared _ dropped _ <"$work/$watcher"
+  [ $((seen + dropped)) = 60 ] && [ "$seen" = "$shared" ] || fail "$watcher: $(cat "$work/$watcher")"
+  [ $watcher = fast ] || [ "$dropped" -gt 0 ] || fail "back-pressure: $(cat "$work/$watcher")"
+done
+kill -TERM "$camera"
+wait "$camera" || fail "the camera did not end cleanly"
 
 echo "the end"
 "$bin/latency_client" --name "$name" --rounds 100000000 --brief >/dev/null 2>"$work/gone" &
