@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0. (See LICENSE.)
 
 #include "every_form.hpp"
+#include "pattern.hpp"
 #include <algorithm>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -27,22 +28,6 @@ using namespace sysipc_asio::test;
 using asio::awaitable;
 
 namespace {
-
-constexpr std::size_t kib = 1024;
-constexpr std::size_t mib = 1024 * kib;
-
-using bytes = std::vector<std::byte>;
-
-bytes pattern(std::size_t n, std::size_t seed) {
-  bytes result(n);
-  for (std::size_t i = 0; i != n; ++i)
-    result[i] = static_cast<std::byte>((i * 31 + seed) >> 3);
-  return result;
-}
-
-bool equal(std::span<const std::byte> a, std::span<const std::byte> b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end());
-}
 
 struct arrangement {
   const char* name;

@@ -4,6 +4,7 @@
 // Large messages when there is too little of something: room in the window, leases, the ring,
 // memory of the host, time to live.
 
+#include "pattern.hpp"
 #include "scarce.hpp"
 #include "scratch.hpp"
 #include "two_ends.hpp"
@@ -31,22 +32,6 @@ using namespace sysipc_asio;
 using namespace sysipc_asio::test;
 
 namespace {
-
-constexpr std::size_t kib = 1024;
-constexpr std::size_t mib = 1024 * kib;
-
-using bytes = std::vector<std::byte>;
-
-bytes pattern(std::size_t n, std::size_t seed) {
-  bytes result(n);
-  for (std::size_t i = 0; i != n; ++i)
-    result[i] = static_cast<std::byte>((i * 31 + seed) >> 3);
-  return result;
-}
-
-bool equal(const message& m, const bytes& expected) {
-  return m.size() == expected.size() && std::equal(expected.begin(), expected.end(), m.data());
-}
 
 channel_options with_pool(std::size_t pool, std::size_t window = automatic_size) {
   channel_options result;
@@ -82,8 +67,9 @@ BOOST_AUTO_TEST_CASE(bounds_what_the_peer_has_not_received) {
     // What is held has been received.
     while (auto m = ends.there.try_receive())
       held.push_back(std::move(*m));
-    BOOST_TEST(std::all_of(held.begin(), held.end(),
-                           [](const message& m) { return equal(m, pattern(10 * kib, 10 * kib)); }));
+    BOOST_TEST(std::all_of(held.begin(), held.end(), [](const message& m) {
+      return equal(m.bytes(), pattern(10 * kib, 10 * kib));
+    }));
   }
 }
 
@@ -312,7 +298,7 @@ BOOST_AUTO_TEST_CASE(of_64_mib_goes_through_a_ring_of_a_page) {
   std::thread sender([&] { ends.here.blocking_send(asio::buffer(payload)); });
   const message m = ends.there.blocking_receive();
   sender.join();
-  BOOST_TEST(equal(m, payload));
+  BOOST_TEST(equal(m.bytes(), payload));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
@@ -420,7 +406,7 @@ int make_do_with_less() {
     error_code received;
     message m = there.blocking_receive(received);
     sender.join();
-    if (ec || received || !equal(m, payload))
+    if (ec || received || !equal(m.bytes(), payload))
       return 11;
     if (!m.is_shared())
       pieces = true;
