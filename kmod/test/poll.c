@@ -798,6 +798,7 @@ static void test_uring(void)
 	expect_nothing(&u);
 }
 
+/* POLLRDHUP is asked for: not every kernel reports it otherwise. */
 static void test_uring_end(void)
 {
 	struct uring u;
@@ -808,7 +809,7 @@ static void test_uring_end(void)
 	for (end = 0; end < 3; end++) {
 		make_pair(&p);
 		arm(&p, 0, 1, 1);
-		uring_queue_poll(&u, p.fd[0], POLLIN, 0, 1);
+		uring_queue_poll(&u, p.fd[0], POLLIN | POLLRDHUP, 0, 1);
 		expect_nothing(&u);
 		if (end == 2) {
 			munmap(p.own[1], page());
@@ -817,7 +818,7 @@ static void test_uring_end(void)
 			CHECK_EQ(ioctl(p.fd[end], SYSIPC_IOC_SHUTDOWN), 0);
 		}
 		expect(&u, 1, POLLIN | POLLHUP | POLLRDHUP, 0);
-		uring_queue_poll(&u, p.fd[0], POLLOUT, 0, 2);
+		uring_queue_poll(&u, p.fd[0], POLLOUT | POLLRDHUP, 0, 2);
 		expect(&u, 2, POLLOUT | POLLHUP | POLLRDHUP, 0);
 	}
 }
